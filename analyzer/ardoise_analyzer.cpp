@@ -1,15 +1,15 @@
-// The analyzer: an MPI program that is launched together with the programs to be measured, as the partition "Analyzer".
+// The analyzer: an MPI program launched together with the measured programs, as the partition "Analyzer".
 //
 //   warm start → load plug-ins → blackboard → wait until programs use MPI → MPI_Init → ingest until all streams end
-//   → settle what is on its way between analyzers → merge to rank 0 → model, profile.json, summary.txt → report.pdf →
+//   → settle entries in flight between analyzers → merge to rank 0 → model, profile.json, summary.txt → report.pdf →
 //   MPI_Finalize
 //
-// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/world/finalize_fence.hpp).
-// Where it is a fence over the whole job, it comes before the model.
+// No program waits for the report, because MPI_Finalize fences only each program's own world
+// (vmpi/world/finalize_fence.hpp). If it is a fence over the whole job, it is called before the model is made.
 //
-// Open MPI ends all processes of a job when one exits with a status that is not 0. Programs may still be at work after
-// their MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a
-// file; by hand, a status of 1 comes after everything else was done.
+// Open MPI ends all processes of a job when one exits with a non-zero status. Programs may still run after their
+// MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a file;
+// started by hand, it exits with 1 only after everything else is done.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -64,7 +64,7 @@ int check(const Options& options) {
   return plugins.complaints.empty() ? kDone : kUsage;
 }
 
-// The last rank of the launch is an analyzer; before MPI_Init no other can be chosen to speak for all.
+// The last rank of the launch is an analyzer; before MPI_Init no other process can be selected to print for all.
 bool is_last_of_launch() {
   for (const auto& [rank_name, size_name] :
        {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}}) {
@@ -75,26 +75,27 @@ bool is_last_of_launch() {
   return true;
 }
 
-// The same on all analyzers.
+// Equal on all analyzers.
 std::uint64_t number_of_run(MPI_Comm analyzers) {
   std::uint64_t number = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, analyzers);
   return number;
 }
 
-// A program of the launch has MPI without our library and waits in MPI_Init for this process, where it would share its
-// world with the analyzers.
-int leave_unjoined(const std::string& program, const Options& options) {
+// A program of the launch uses MPI without our library and waits in MPI_Init for this process; it would share its world
+// with the analyzers.
+int exit_unjoined(const std::string& program, const Options& options) {
   if (!options.status_file.empty()) {
-    // The launcher ends this launch, says why, and starts it again without us. Where it cannot see the file, we go.
+    // The launcher ends this launch, prints the reason, and starts it again without us. If it cannot see the file, this
+    // process exits.
     leave_state(fmt::format("{} {}", kStateUnjoined, program), options);
-    std::this_thread::sleep_for(kPatienceOfUnjoined);
+    std::this_thread::sleep_for(kUnjoinedTimeout);
   }
   say(fmt::format(
       "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
       "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
       program));
-  // Open MPI ends the launch when one exits with 1, Hydra only when one dies of a signal.
+  // Open MPI ends the launch when a process exits with 1, Hydra only when one dies of a signal.
   if (is_mpich_launch()) std::raise(SIGTERM);
   return kIncomplete;
 }
@@ -102,23 +103,23 @@ int leave_unjoined(const std::string& program, const Options& options) {
 int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options,
                      ardoise::knowledge_sources::TraceArchive& trace) {
   if (is_empty) {
-    say("there is no program beside the analyzer in this launch, so there is nothing to report.");
+    say("this launch has no program besides the analyzer, so there is nothing to report.");
     return kIncomplete;
   }
   return write_report(run, facts, options, &trace);
 }
 
 int serve(const Options& options, int argc, char** argv) {
-  if (!options.status_file.empty()) take_processors_of_launcher();  // by hand the user says where it runs
-  leave_a_guardian();
+  if (!options.status_file.empty()) take_processors_of_launcher();  // started by hand, the user chooses the processors
+  fork_guardian();
   std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
-  // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
-  // 20 ms when there are several, and programs wait for us from their MPI_Init on.
-  std::optional<MpiTransport> transport;                           // outlives what uses it
-  SnapshotLog log(say);                                            // likewise
-  ardoise::knowledge_sources::TraceArchive trace(options.output);  // likewise
+  // Before MPI starts threads: the board registers the process for barriers in all threads, which costs the kernel 20
+  // ms when there are several, and programs wait for us in MPI_Init.
+  std::optional<MpiTransport> transport;                           // outlives its users
+  SnapshotLog log(say);                                            // outlives its users
+  ardoise::knowledge_sources::TraceArchive trace(options.output);  // outlives its users
   AnalyzerRun run({.workers = workers,
                    .memory_bytes = options.memory_bytes,
                    .analyses = std::move(plugins.analyses),
@@ -132,9 +133,9 @@ int serve(const Options& options, int argc, char** argv) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
   }
-  if (job.kind == JobState::Kind::lacks_library) return leave_unjoined(job.program, options);
-  // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'
-  // recorder count here too.
+  if (job.kind == JobState::Kind::lacks_library) return exit_unjoined(job.program, options);
+  // Both ends of a stream must have the same block size, and a block is a pack: the variables of the programs' recorder
+  // apply here too.
   const auto recorder =
       ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
@@ -157,14 +158,15 @@ int serve(const Options& options, int argc, char** argv) {
   facts.analyzer_workers = workers;
   if (const std::string notice = crowding_notice(); !notice.empty()) facts.notices.push_back(notice);
 
-  if (rank == 0) {  // the same on all of them
+  if (rank == 0) {  // equal on all analyzers
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
   if (!options.rules_fault.empty())
-    run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
+    run.complain(fmt::format("Rules were not applied on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
-  if (!options.trace.empty()) (void)ardoise::reports::make_own_folder(options.output);  // or its parts say why not
+  // failures are reported for its files
+  if (!options.trace.empty()) (void)ardoise::reports::make_own_folder(options.output);
   if (rank == 0) {
     SnapshotLog::remove_old(options.output);
     ardoise::knowledge_sources::TraceArchive::remove_old(options.output);
@@ -194,7 +196,7 @@ int serve(const Options& options, int argc, char** argv) {
         ingest(loop, stream, run);
       }
       facts.programs_ended = std::chrono::steady_clock::now();
-      run.drain();  // gives every block back
+      run.drain();  // releases every block
       watch.stream_ends();
     }
     if (transport) {
@@ -202,14 +204,14 @@ int serve(const Options& options, int argc, char** argv) {
     } else {
       run.finish();
     }
-    // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job:
-    // SIGTERM, a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
-    // So SIGTERM has no effect from here on.
+    // All programs are in MPI_Finalize. If one exits with a non-zero status, mpirun ends the job: SIGTERM, a second
+    // later SIGKILL. That is enough time for the files below, which are written atomically, so SIGTERM is ignored from
+    // here on.
   }
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now
-  // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
-  // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
+  // If finalize is a fence over the job, programs would wait for the report. Otherwise the report comes first, because
+  // Open MPI may end this process inside finalize when a program exits with a non-zero status.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
   const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options, trace) : kDone;
@@ -224,12 +226,13 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.status;
   const auto& options = *parsed.options;
-  if (!options.called_by.empty()) speak_as(options.called_by);
+  if (!options.called_by.empty()) set_own_name(options.called_by);
   try {
     if (options.check) return check(options);
     if (options.snapshot) return take_snapshot(options);
     if (options.control) return control(options);
-    // The launcher has looked; another machine may have another folder of this name, where nothing is written then.
+    // The launcher has checked its machine; another machine may have a different folder of this name, where nothing is
+    // written.
     if (const auto fault = fault_of_folder(options.output); !fault.empty() && options.status_file.empty()) {
       say(fmt::format("the folder '{}' {}; name another one with --output.", options.output, fault));
       return kUsage;

@@ -1,4 +1,4 @@
-// Barriers in all threads or seq_cst fences.
+// Fences by membarrier(2) or, without it, by seq_cst fences.
 #include "blackboard/asymmetric_fence.hpp"
 
 #include "blackboard/threads/thread_barrier.hpp"
@@ -7,8 +7,8 @@ namespace ardoise::blackboard {
 
 constinit std::atomic<bool> detail::kernel_fences{false};
 
-// The thread sanitizer does not know fences, and g++ says so. Nothing that it checks depends on these: they order
-// atomics among themselves; plain data is always handed over by a release and an acquire.
+// The thread sanitizer does not support fences, and g++ warns. None of its checks depend on these: they order atomics
+// among themselves; plain data is always handed over by a release and an acquire.
 #if defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif

@@ -1,4 +1,4 @@
-// Submitting, counting, and the public face of the implementation.
+// Submission, counters, and the public functions.
 #include "blackboard/blackboard.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Blackboard::Implementation::Implementation(Blackboard& board, Options options)
       table_(new SensitivityTable({})),
       queue_(options_.workers) {
   prepare_fences();
-  for (unsigned i = 0; i < std::max(1u, options_.workers); ++i) seats_.push_back(std::make_unique<Seat>(this, i));
+  for (unsigned i = 0; i < std::max(1u, options_.workers); ++i) workers_.push_back(std::make_unique<Worker>(this, i));
 }
 
 Blackboard::Implementation::~Implementation() {
@@ -36,7 +36,7 @@ Blackboard::Implementation::~Implementation() {
 void Blackboard::Implementation::submit(EntryRef entry) {
   if (!entry) return;
   DataEntry::get(entry)->charge_to(*account_);
-  Seat* const seat = seat_at(this);
+  Worker* const worker = worker_of(this);
 
   const ReadDomain::Section section(readers_);
   // acquire: the contents of the table.
@@ -44,12 +44,12 @@ void Blackboard::Implementation::submit(EntryRef entry) {
   count(&Tally::submitted);
   if (matches.empty()) return count(&Tally::unmatched);
   for (std::size_t i = 0; i < matches.size(); ++i) {
-    // The last gets this reference itself, so that a single user is a sole owner.
+    // The last source gets this reference itself, so that a single user is the sole owner.
     const auto job = matches[i].source->offer(matches[i].kind, i + 1 < matches.size() ? entry : std::move(entry));
     if (!job) continue;
-    count(&Tally::created);  // before anybody can end it
-    if (seat != nullptr) {
-      queue_.push_home(*job, seat->hand);
+    count(&Tally::created);  // before any thread can end it
+    if (worker != nullptr) {
+      queue_.push_home(*job, worker->hand);
     } else {
       queue_.push(*job, visitor_random);
     }
@@ -72,7 +72,7 @@ Counters Blackboard::Implementation::counters() const noexcept {
   std::uint64_t dropped = 0;
   for (const auto& line : tallies_) {
     const Tally& tally = line.cell;
-    // relaxed: numbers for people; exact when the board is quiet.
+    // relaxed: statistics; exact when the board is idle.
     total.submitted += tally.submitted.load(std::memory_order_relaxed);
     total.unmatched += tally.unmatched.load(std::memory_order_relaxed);
     total.jobs_failed += tally.failed.load(std::memory_order_relaxed);
@@ -88,7 +88,7 @@ Blackboard::Blackboard(Options options) : implementation_(std::make_unique<Imple
 }
 Blackboard::~Blackboard() = default;
 
-unsigned Blackboard::workers() const noexcept { return static_cast<unsigned>(implementation_->seats_.size()); }
+unsigned Blackboard::workers() const noexcept { return static_cast<unsigned>(implementation_->workers_.size()); }
 SourceId Blackboard::add(KnowledgeSource source) { return implementation_->add(std::move(source)); }
 bool Blackboard::remove(SourceId id) { return implementation_->remove(id); }
 void Blackboard::submit(EntryRef entry) { implementation_->submit(std::move(entry)); }
@@ -103,15 +103,15 @@ void Blackboard::submit_keyed(EntryRef entry, std::uint64_t key) {
   implementation_->submit_keyed(std::move(entry), key);
 }
 void Blackboard::drain() { implementation_->drain(); }
-void Blackboard::while_still(const std::function<void()>& action) { implementation_->while_still(action); }
-void Blackboard::lose_workers() { implementation_->lose_workers(); }
+void Blackboard::while_paused(const std::function<void()>& action) { implementation_->while_paused(action); }
+void Blackboard::continue_without_workers() { implementation_->continue_without_workers(); }
 std::size_t Blackboard::bytes() const noexcept { return implementation_->account_->bytes(); }
 bool Blackboard::over_limit() const noexcept { return implementation_->account_->over_limit(); }
 bool Blackboard::wait_below_limit(std::chrono::milliseconds timeout) {
   return implementation_->account_->wait_below_limit(timeout);
 }
-void Blackboard::keep(std::size_t bytes) noexcept { implementation_->account_->charge(bytes); }
-void Blackboard::let_go(std::size_t bytes) noexcept { implementation_->account_->discharge(bytes); }
+void Blackboard::charge(std::size_t bytes) noexcept { implementation_->account_->charge(bytes); }
+void Blackboard::discharge(std::size_t bytes) noexcept { implementation_->account_->discharge(bytes); }
 bool Blackboard::is_quiet() const noexcept { return implementation_->quiet(); }
 Counters Blackboard::counters() const noexcept { return implementation_->counters(); }
 

@@ -24,11 +24,11 @@ namespace {
 
 constexpr std::size_t kSteps = 8;           // sizes 64, 128 … 512 are recycled, larger ones are not
 constexpr std::uint32_t kMagazine = 64;     // blocks in a full magazine
-constexpr std::uint32_t kDepotLimit = 256;  // full magazines the depot keeps of one size: at most 8 MiB
+constexpr std::uint32_t kDepotLimit = 256;  // full magazines of one size in the depot: at most 8 MiB
 
 struct FreeBlock {
   FreeBlock* next;
-  FreeBlock* next_magazine;  // used in the first block of a magazine that is in the depot
+  FreeBlock* next_magazine;  // used in the first block of a magazine in the depot
 };
 
 struct Magazine {
@@ -74,7 +74,7 @@ class Depot {
   std::uint32_t count_ GUARDED_BY(mutex_) = 0;
 };
 
-// Never destroyed: threads give blocks back until the very end of the process.
+// Never destroyed: threads release blocks until the end of the process.
 Depot& depot(std::size_t step) {
   static auto* const depots = new std::array<Depot, kSteps>;
   return (*depots)[step];
@@ -82,7 +82,7 @@ Depot& depot(std::size_t step) {
 
 struct ThreadCache {
   std::array<Magazine, kSteps> current, spare;
-  bool closed = false;   // the thread is ending: nothing is kept any more
+  bool closed = false;   // the thread is ending: nothing is cached any more
   bool watched = false;  // CacheCloser will run
 };
 // Trivially constructed and destroyed, so that an access is one instruction; CacheCloser empties it.

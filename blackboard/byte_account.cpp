@@ -1,4 +1,4 @@
-// Opening accounts, and waiting for bytes to go.
+// Creation of accounts, and waiting for bytes to be released.
 #include "blackboard/byte_account.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ardoise::blackboard {
 
 ByteAccount* ByteAccount::open(std::size_t limit) {
-  // Never destroyed: entries may go after static destructors ran.
+  // Never destroyed: entries may be released after static destructors ran.
   static auto* const accounts = new std::forward_list<ByteAccount>;
   static auto* const mutex = new Mutex;
   const MutexLock lock(*mutex);
@@ -15,8 +15,8 @@ ByteAccount* ByteAccount::open(std::size_t limit) {
 }
 
 std::size_t ByteAccount::bytes() const noexcept {
-  // The sum of moving cells may be off by what moves, even below 0, when an entry is charged in one and discharged in
-  // another.
+  // While cells change, the sum may be off by the changes, even below 0, when an entry is charged in one cell and
+  // discharged in another.
   return static_cast<std::size_t>(std::max<std::int64_t>(0, bytes_.sum()));
 }
 
@@ -28,13 +28,12 @@ bool ByteAccount::wait_below_limit(std::chrono::milliseconds timeout) {
   fence_heavy();  // pairs with discharge()'s
   bool in_time = true;
   while (in_time && over_limit()) in_time = below_.wait_until(lock, deadline);
-  waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies no thread
+  waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies in vain
   return !over_limit();
 }
 
 void ByteAccount::wake() noexcept {
-  // The sum under the lock: of several threads that let bytes go at the same moment, the last one here sees them all
-  // gone.
+  // Summed under the lock: when several threads discharge concurrently, the last one here sees all of them.
   const MutexLock lock(mutex_);
   if (!over_limit()) below_.notify_all();
 }

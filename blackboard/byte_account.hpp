@@ -1,6 +1,6 @@
-// The payload bytes alive of one blackboard. Entries keep a plain pointer to the account they were charged to and may
-// outlive the board; so accounts are never deleted: a process has few boards, and each leaves some KiB behind. Counting
-// references instead would put one contended cache line into every entry's life.
+// The live payload bytes of one blackboard. Entries keep a plain pointer to their account and may outlive the board, so
+// accounts are never deleted: a process has few boards, and each leaves some KiB behind. Reference counts instead would
+// add one contended cache line to every entry.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace ardoise::blackboard {
 class ByteAccount {
  public:
   explicit ByteAccount(std::size_t limit) : limit_(limit) {}
-  // A new one; it stays until the process ends.
+  // Creates an account, which lives until the process ends.
   [[nodiscard]] static ByteAccount* open(std::size_t limit);
 
   void charge(std::size_t bytes) noexcept { bytes_.add(static_cast<std::int64_t>(bytes)); }
@@ -38,7 +38,7 @@ class ByteAccount {
   SlotCounter bytes_;
   std::atomic<unsigned> waiters_{0};
   const std::size_t limit_;
-  Mutex mutex_;  // for below_ alone
+  Mutex mutex_;  // only for below_
   Condition below_;
 };
 

@@ -1,4 +1,4 @@
-// Making entries, charging them to a board, ending them.
+// Creation of entries, charging them to a board, and their end.
 #include "blackboard/data_entry.hpp"
 
 #include "blackboard/block_pool.hpp"
@@ -14,13 +14,13 @@ void DataEntry::deallocate(DataEntry& entry, std::size_t payload) noexcept {
 
 void DataEntry::charge_to(ByteAccount& account) noexcept {
   if (size_ == 0) return;
-  // relaxed: account_ orders nothing, it is read again by whoever ends the entry, after the last release().
+  // relaxed: account_ orders nothing; the thread that ends the entry reads it after the last release().
   if (account_.load(std::memory_order_relaxed) != nullptr) return;
   if (references() == 1) {
     account_.store(&account, std::memory_order_relaxed);
   } else if (ByteAccount* none = nullptr;
              !account_.compare_exchange_strong(none, &account, std::memory_order_relaxed)) {
-    return;  // another thread submitted it at the same moment
+    return;  // another thread submitted it concurrently
   }
   account.charge(size_);
 }
@@ -29,7 +29,7 @@ void DataEntry::end() noexcept {
   ByteAccount* const account = account_.load(std::memory_order_relaxed);
   const std::size_t bytes = size_;
   dispose_(*this);
-  // Afterwards: bytes that are not counted any more are really gone.
+  // Last, so that bytes no longer counted have been freed.
   if (account != nullptr) account->discharge(bytes);
 }
 

@@ -1,7 +1,6 @@
-// A data entry {type, size, payload} and the counted reference to it. Entries are read only while shared; the sole
-// owner of one may write it (EntryRef::writable). An entry can own its bytes, hold a C++ value, or stand for memory of
-// somebody else (a stream's block), which a release function gives back when the last reference goes, on whichever
-// thread that happens.
+// A data entry {type, size, payload} and its counted reference. Shared entries are read-only; a sole owner may write
+// (EntryRef::writable). An entry owns its bytes, holds a C++ value, or refers to foreign memory (a stream's block),
+// which a release function returns after the last reference is released, on any thread.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +27,11 @@ class EntryRef {
   explicit operator bool() const noexcept { return entry_ != nullptr; }
   [[nodiscard]] EntryType type() const noexcept;
   [[nodiscard]] std::span<const std::byte> payload() const noexcept;
-  // The payload for writing, or an empty span when there is another reference.
+  // The payload for writing, or an empty span when there are other references.
   [[nodiscard]] std::span<std::byte> writable() noexcept;
   [[nodiscard]] std::size_t use_count() const noexcept;
 
-  // The payload as the value it was made of (make_entry_of<T>). Undefined for another T.
+  // The payload as the value it was created from (make_entry_of<T>). Undefined for another T.
   template <class T>
   [[nodiscard]] const T& as() const noexcept {
     return *reinterpret_cast<const T*>(payload().data());
@@ -47,13 +46,12 @@ class EntryRef {
 // An entry with `size` bytes of its own, uninitialised, aligned to 64.
 [[nodiscard]] EntryRef make_entry(EntryType type, std::size_t size);
 
-// Stands for `payload`, which stays valid until release(context, payload) is called, exactly once.
+// Refers to `payload`, which stays valid until release(context, payload) is called, exactly once.
 using ReleaseFunction = void (*)(void* context, std::span<std::byte> payload) noexcept;
 [[nodiscard]] EntryRef adopt_entry(EntryType type, std::span<std::byte> payload, ReleaseFunction release,
                                    void* context);
 
-// Holds a value; its destructor runs with the last reference. Used for spans into another entry: T then keeps an
-// EntryRef to that entry.
+// Holds a value, destroyed with the last reference. For spans into another entry, T keeps an EntryRef to that entry.
 template <class T>
 [[nodiscard]] EntryRef make_entry_of(EntryType type, T value);
 

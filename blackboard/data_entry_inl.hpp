@@ -14,10 +14,10 @@ namespace ardoise::blackboard {
 
 class ByteAccount;
 
-// Thread safety: references are counted atomically; everything else is written before the entry is shared.
+// Thread safety: the reference count is atomic; all else is written before the entry is shared.
 class alignas(64) DataEntry {
  public:
-  using Dispose = void (*)(DataEntry& entry) noexcept;  // destroys payload and entry, gives the memory back
+  using Dispose = void (*)(DataEntry& entry) noexcept;  // destroys payload and entry, frees the memory
 
   DataEntry(EntryType type, std::byte* data, std::size_t size, Dispose dispose) noexcept
       : type_(type), data_(data), size_(size), dispose_(dispose) {}
@@ -28,33 +28,33 @@ class alignas(64) DataEntry {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // relaxed: the copying thread has a reference already, so the entry is alive and visible.
+  // relaxed: the copying thread already has a reference, so the entry is alive and visible.
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    // The last reference needs no read-modify-write: no other thread is left that could change the count. acquire: what
-    // the others did with the entry, before their acq_rel decrement, comes before its end here.
+    // The last reference needs no read-modify-write: no other thread can change the count. acquire: accesses of other
+    // threads, before their acq_rel decrement, precede the destruction here.
     if (references_.load(std::memory_order_acquire) == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       end();
     }
   }
-  // acquire: a sole owner may write, after the reads of those that let go.
+  // acquire: a sole owner may write after the reads of threads that released their references.
   [[nodiscard]] std::uint32_t references() const noexcept { return references_.load(std::memory_order_acquire); }
 
-  // Counts the payload on `account` until the entry ends; only the first account charged counts. Returns at once for an
-  // empty payload.
+  // Counts the payload on `account` until the entry ends; only the first account counts. Returns at once for an empty
+  // payload.
   void charge_to(ByteAccount& account) noexcept;
 
-  // The new reference of a just made entry; and references as plain pointers, for containers that hold only those.
+  // The first reference of a new entry; and conversions to plain pointers, for containers that hold only those.
   [[nodiscard]] static EntryRef attach(DataEntry* entry) noexcept { return EntryRef(entry); }
   [[nodiscard]] static DataEntry* detach(EntryRef& reference) noexcept {
     return std::exchange(reference.entry_, nullptr);
   }
   [[nodiscard]] static DataEntry* get(const EntryRef& reference) noexcept { return reference.entry_; }
 
-  // Memory for an entry with `payload` bytes behind it; throws std::bad_alloc.
+  // Memory for an entry followed by `payload` bytes; throws std::bad_alloc.
   [[nodiscard]] static void* allocate(std::size_t payload);
   static void deallocate(DataEntry& entry, std::size_t payload) noexcept;
-  // Where those bytes are.
+  // Address of these bytes.
   [[nodiscard]] static std::byte* behind(void* entry) noexcept;
 
   // For adopted bytes.

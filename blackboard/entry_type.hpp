@@ -1,5 +1,5 @@
-// The type of a data entry: a hash of (level, name), so that identical knowledge sources and entry names can live on
-// many levels, one for each program (paper "online-analysis-server", III.B).
+// The type of a data entry: a hash of (level, name), so that knowledge sources and entry names can exist once per
+// program (paper "online-analysis-server", III.B).
 #pragma once
 
 #include <compare>
@@ -14,7 +14,7 @@ struct EntryType {
   friend constexpr auto operator<=>(EntryType, EntryType) = default;
 };
 
-// FNV-1a over level, a separator and name. The empty level is the one shared by all programs.
+// FNV-1a over level, a separator and name. The empty level is shared by all programs.
 constexpr EntryType entry_type(std::string_view level, std::string_view name) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   const auto mix = [&hash](std::string_view text) {

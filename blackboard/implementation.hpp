@@ -1,10 +1,10 @@
-// The parts of a Blackboard put together (pimpl of blackboard.hpp). registry.cpp holds add and remove, workers.cpp the
-// running of jobs and drain, blackboard.cpp submit and the public functions.
+// Implementation of a Blackboard (pimpl of blackboard.hpp): registry.cpp has add and remove, workers.cpp the execution
+// of jobs and drain, blackboard.cpp submit and the public functions.
 //
 //   submit ─▶ charge bytes ─▶ [read section: table ─▶ Source::offer ─▶ JobQueue::push ─▶ wake] ─▶ worker: pop ─▶ run
 //
-// Locks, outermost first: registry_mutex_, then the readers' domain. None is held while an operation, a release
-// function or the destructor of an operation runs; so all of those may call the board.
+// Lock order, outermost first: registry_mutex_, then the read domain. No lock is held while an operation, a release
+// function or the destructor of an operation runs, so all of these may call the board.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,18 @@
 #include "blackboard/job_queue.hpp"
 #include "blackboard/parking.hpp"
 #include "blackboard/read_domain.hpp"
-#include "blackboard/seat.hpp"
 #include "blackboard/sensitivity_table.hpp"
 #include "blackboard/source.hpp"
 #include "blackboard/threads/mutex.hpp"
+#include "blackboard/worker.hpp"
 
 namespace ardoise::blackboard {
 
 // Event counts of one thread slot. They only grow.
 struct Tally {
   std::atomic<std::uint64_t> submitted{0}, unmatched{0};
-  std::atomic<std::uint64_t> created{0};             // jobs, counted before anybody can take them
-  std::atomic<std::uint64_t> ended{0};               // jobs, counted after everything they did
+  std::atomic<std::uint64_t> created{0};             // jobs, counted before any thread can take them
+  std::atomic<std::uint64_t> ended{0};               // jobs, counted after all of their effects
   std::atomic<std::uint64_t> dropped{0}, failed{0};  // of those ended
 };
 
@@ -44,15 +44,15 @@ struct Blackboard::Implementation {
   void submit(EntryRef entry);
   void submit_keyed(EntryRef entry, std::uint64_t key);
   void drain();
-  void while_still(const std::function<void()>& action);
-  void lose_workers() noexcept { has_lost_workers_ = true; }
+  void while_paused(const std::function<void()>& action);
+  void continue_without_workers() noexcept { has_no_worker_threads_ = true; }
   [[nodiscard]] Counters counters() const noexcept;
   [[nodiscard]] bool quiet() const noexcept;
 
   Blackboard& board_;
   const Options options_;
   ByteAccount* const account_;
-  std::vector<std::unique_ptr<Seat>> seats_;  // one at least
+  std::vector<std::unique_ptr<Worker>> workers_;  // at least one
   Transport* transport_ = nullptr;            // set before it is used
 
  private:
@@ -61,12 +61,12 @@ struct Blackboard::Implementation {
   void wait_while_running(const Source& source) const;
   void destroy_idle_sources();
   // workers.cpp
-  void work(Seat& seat);
-  void run(Seat& seat, Job job);
-  void call(Seat& seat, Job job);
+  void work(Worker& worker);
+  void run(Worker& worker, Job job);
+  void call(Worker& worker, Job job);
   void report_failure(const Source& source, std::string_view message) noexcept;
   void drain_here();
-  void stand_still();
+  void wait_while_paused();
   void refuse_inside(const char* function) const;
   void look_for_quiet();
   void count(std::atomic<std::uint64_t> Tally::*event, std::uint64_t times = 1) noexcept {
@@ -74,7 +74,7 @@ struct Blackboard::Implementation {
     add_in_slot(slot, tallies_[slot].*event, times);
   }
 
-  // Sources by age, and those removed that jobs still refer to.
+  // Sources by age, and removed ones that jobs still refer to.
   Mutex registry_mutex_;
   std::uint64_t last_id_ GUARDED_BY(registry_mutex_) = 0;
   std::vector<std::unique_ptr<Source>> sources_ GUARDED_BY(registry_mutex_);
@@ -88,20 +88,20 @@ struct Blackboard::Implementation {
   Parking parking_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_{false};
-  bool has_lost_workers_ = false;
+  bool has_no_worker_threads_ = false;
 
-  Mutex still_mutex_;           // of while_still(), one at a time
-  std::atomic<int> stills_{0};  // 1 while an action runs or waits to
-  Mutex standing_mutex_;
-  Condition stands_;
-  std::size_t standing_ GUARDED_BY(standing_mutex_) = 0;  // workers
+  Mutex pause_mutex_;           // serialises while_paused()
+  std::atomic<int> pauses_{0};  // 1 while an action runs or waits to run
+  Mutex paused_mutex_;
+  Condition worker_paused_;
+  std::size_t paused_workers_ GUARDED_BY(paused_mutex_) = 0;
 
   PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
-  Mutex quiet_mutex_;  // for became_quiet_ alone
+  Mutex quiet_mutex_;  // only for became_quiet_
   Condition became_quiet_;
-  Mutex seats_mutex_;  // without workers: the draining thread sits on all seats
+  Mutex workers_mutex_;  // without worker threads: held by the draining thread
 };
 
 }  // namespace ardoise::blackboard

@@ -1,4 +1,4 @@
-// Pushing, sweeping, overflowing.
+// Push, sweep, overflow.
 #include "blackboard/job_queue.hpp"
 
 #include <algorithm>
@@ -9,17 +9,18 @@ namespace ardoise::blackboard {
 
 JobQueue::JobQueue(unsigned workers) {
   for (unsigned i = 0; i < workers; ++i) homes_.push_back(std::make_unique<Fifo>());
-  // As many as workers, and two at least, so that workers rarely want the end that a submitter holds.
+  // One for each worker, and at least two, so that workers rarely collide with a submitter at one FIFO.
   for (unsigned i = 0; i < (workers == 0 ? 0 : std::max(2u, workers)); ++i) shared_.push_back(std::make_unique<Fifo>());
 }
 
 bool JobQueue::push_shared(Fifo& fifo, Job job) {
-  // The load keeps the line shared while another holds the lock. acquire: after the last producer's use of the ring.
+  // The plain load keeps the line shared while another thread holds the lock. acquire: after the last producer's use of
+  // the ring.
   if (fifo.producing.load(std::memory_order_relaxed) || fifo.producing.exchange(true, std::memory_order_acquire)) {
     return false;
   }
   const bool pushed = fifo.ring.push(job);
-  fifo.producing.store(false, std::memory_order_release);  // the ring for the next producer
+  fifo.producing.store(false, std::memory_order_release);  // hands the ring to the next producer
   return pushed;
 }
 
@@ -45,7 +46,7 @@ std::size_t JobQueue::take(Fifo& fifo, Job* jobs, std::size_t most) {
     return 0;
   }
   const std::size_t taken = most == 1 ? static_cast<std::size_t>(fifo.ring.pop(*jobs)) : fifo.ring.pop(jobs, most);
-  fifo.turn.store(turn + 2, std::memory_order_release);  // the ring for the next consumer
+  fifo.turn.store(turn + 2, std::memory_order_release);  // hands the ring to the next consumer
   return taken;
 }
 
@@ -57,7 +58,7 @@ bool JobQueue::pop(Job& job, Hand& hand) {
   return sweep(job, hand, shared_.size() + 1 + homes_.size());
 }
 
-// Places are the shared FIFOs, the overflow list, the homes; the first `places` of them are looked at.
+// Places: the shared FIFOs, the overflow list, the home FIFOs; the first `places` of them are searched.
 bool JobQueue::sweep(Job& job, Hand& hand, std::size_t places) {
   const std::size_t start = hand.random() % places;
   for (std::size_t i = 0; i < places; ++i) {
@@ -77,15 +78,15 @@ bool JobQueue::sweep(Job& job, Hand& hand, std::size_t places) {
   return false;
 }
 
-// A job taken from a worker that would have run it within the next microsecond costs both more than it gains: the lines
-// of the FIFO and of the entry change sides. So a look finds out first whether the owner is taking jobs itself, by
-// comparing with the last look.
+// Stealing a job that its worker would have run within a microsecond costs both more than it gains: cache lines of the
+// FIFO and of the entry move between cores. So the thief first checks, against its previous look, whether the owner is
+// taking jobs.
 bool JobQueue::owner_keeps_up(unsigned home, Hand& hand) {
   Fifo& fifo = *homes_[home];
   const std::size_t waiting = fifo.ring.read_available();
   if (waiting == 0) return true;
   if (waiting > kPlenty) return false;
-  hand.last_turns.resize(homes_.size(), 1);  // 1: no turn that anybody sees between two takes
+  hand.last_turns.resize(homes_.size(), 1);  // 1: never a value between two takes
   const std::uint32_t turn = fifo.turn.load(std::memory_order_relaxed);
   return std::exchange(hand.last_turns[home], turn) != turn;
 }
@@ -97,7 +98,7 @@ bool JobQueue::take_share(Fifo& fifo, Job& job, Hand& hand) {
   const std::size_t taken = take(fifo, jobs.data(), std::min(kMostTaken, (waiting + 1) / 2));
   if (taken == 0) return false;
   job = jobs[0];
-  // At home they can be taken by others again: nothing waits behind a long job.
+  // In the home FIFO others can take them again: no job waits behind a long one.
   for (std::size_t i = 1; i < taken; ++i) push_home(jobs[i], hand);
   hand.brought_home = taken > 1;
   return true;
@@ -106,7 +107,7 @@ bool JobQueue::take_share(Fifo& fifo, Job& job, Hand& hand) {
 void JobQueue::push_overflow(Job job) {
   const MutexLock lock(overflow_mutex_);
   overflow_.push_back(job);
-  // relaxed: readers that need to see it use fences (maybe_filled) or takes the lock.
+  // relaxed: readers that need the value use fences (maybe_filled) or take the lock.
   overflow_size_.store(overflow_.size(), std::memory_order_relaxed);
 }
 

@@ -1,4 +1,4 @@
-// Falling asleep and waking.
+// Sleep and wake-up.
 #include "blackboard/parking.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void Parking::announce(Sleeper& me) {
 void Parking::withdraw(Sleeper& me) {
   const MutexLock lock(mutex_);
   const auto mine = std::find(announced_.begin(), announced_.end(), &me);
-  if (mine == announced_.end()) return;  // a waker took it: this worker is awake, as the waker wanted
+  if (mine == announced_.end()) return;  // a waker has removed it: this worker is awake, as intended
   announced_.erase(mine);
   sleeping_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -32,7 +32,7 @@ void Parking::wake_last() {
   Sleeper& last = *announced_.back();
   assert(!last.woken);
   announced_.pop_back();
-  sleeping_.fetch_sub(1, std::memory_order_relaxed);  // the lock orders it for those who change it
+  sleeping_.fetch_sub(1, std::memory_order_relaxed);  // changed under the lock only
   last.woken = true;
   last.condition.notify_one();
 }

@@ -1,4 +1,4 @@
-// Where workers sleep. The side that brings work pays one load while no worker sleeps.
+// Sleeping workers. Submitters pay one load while no worker sleeps.
 #pragma once
 
 #include <atomic>
@@ -15,19 +15,19 @@ class Parking {
  public:
   struct Sleeper {
     Condition condition;
-    bool woken = false;  // under the mutex of the Parking
+    bool woken = false;  // guarded by the mutex of the Parking
   };
 
-  // Wakes the worker that fell asleep last, whose caches are warmest, if one sleeps. Each call wakes another.
+  // Wakes the worker that fell asleep last, whose caches are warmest, if one sleeps. Each call wakes another one.
   void wake_one() {
-    // After the caller made its work visible; pairs with park()'s.
+    // After the caller has published its work; pairs with park()'s fence.
     fence_light();
     if (sleeping_.load(std::memory_order_relaxed) != 0) wake_last();
   }
   void wake_all();
 
-  // Sleeps until woken, unless `stay` says there is work. `stay` is asked after the sleep was announced: work that a
-  // waker brought before it looked for sleepers is seen by `stay`, or the waker sees the announcement.
+  // Sleeps until woken, unless `stay` reports work. `stay` is called after the sleep was announced: either it sees work
+  // published before a waker looked for sleepers, or the waker sees the announcement.
   template <class Stay>
   void park(Sleeper& me, Stay stay) {
     announce(me);
@@ -45,7 +45,7 @@ class Parking {
   void sleep(Sleeper& me);
   void wake_last();
 
-  alignas(kCacheLine) std::atomic<unsigned> sleeping_{0};  // announced_.size(), for reading without the lock
+  alignas(kCacheLine) std::atomic<unsigned> sleeping_{0};  // announced_.size(), readable without the lock
   alignas(kCacheLine) Mutex mutex_;
   std::vector<Sleeper*> announced_ GUARDED_BY(mutex_);
 };

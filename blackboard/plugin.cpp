@@ -1,4 +1,4 @@
-// Loading plug-ins. Every way to fail ends in one sentence; nothing throws out of here but std::bad_alloc.
+// Loading of plug-ins. Every failure gives one sentence; only std::bad_alloc is thrown.
 #include "blackboard/plugin.hpp"
 
 #include <dlfcn.h>
@@ -20,10 +20,10 @@ std::string last_dl_error() {
   return text != nullptr ? text : "no reason given";
 }
 
-// dlopen without a slash searches the library path; a plug-in is the file named and no other.
+// dlopen without a slash would search the library path; a plug-in is exactly the file named.
 std::string as_file(const std::string& path) { return path.find('/') == std::string::npos ? "./" + path : path; }
 
-// Why a file that dlopen refused cannot be read at all, if so; what dlopen says of that is misleading.
+// Why a file that dlopen rejected is unreadable, if it is: dlopen's own message is misleading then.
 std::optional<std::string> unreadable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
@@ -41,7 +41,7 @@ bool good_name(std::string_view name) {
   });
 }
 
-// What is wrong with a descriptor; `abi` is looked at first: with another one nothing else can be understood.
+// The error of a descriptor. `abi` is checked first: other fields are meaningless with another one.
 std::optional<std::string> wrong_with(const PluginDescriptor& descriptor, const std::string& path,
                                       std::string_view interface_name) {
   const std::string plugin = "The plug-in " + quoted(path);
@@ -80,7 +80,7 @@ std::optional<std::string> registration_failure(const PluginDescriptor& descript
   } catch (const std::exception& exception) {
     return failed(exception.what());
   } catch (...) {
-    return failed("it threw something that is no std::exception");
+    return failed("it threw an object other than std::exception");
   }
 }
 
@@ -88,7 +88,7 @@ std::optional<std::string> registration_failure(const PluginDescriptor& descript
 
 std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path, std::string_view interface_name,
                                                     void* registrar) {
-  // NOW: a missing symbol shows here, not in the middle of an analysis. LOCAL: plug-ins don't see each other.
+  // NOW: missing symbols fail here, not during the analysis. LOCAL: plug-ins do not see each other's symbols.
   void* const library = dlopen(as_file(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const std::string reason = last_dl_error();
@@ -101,13 +101,13 @@ std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path, std
     dlclose(library);
     return PluginError{
         "The library " + quoted(path) +
-        " is no plug-in of ours, it has no symbol ardoise_plugin: define one, extern \"C\" and visible."};
+        " is not an Ardoise plug-in, it has no symbol ardoise_plugin: define one, extern \"C\" and visible."};
   }
   if (auto sentence = wrong_with(*descriptor, path, interface_name)) {
     dlclose(library);
     return PluginError{std::move(*sentence)};
   }
-  // From here on its code has run, perhaps left pointers to itself behind: never closed.
+  // Never closed from here on: its code has run and may have left pointers to itself.
   if (auto sentence = registration_failure(*descriptor, path, registrar)) return PluginError{std::move(*sentence)};
   return LoadedPlugin{path, descriptor->name, descriptor->version};
 }

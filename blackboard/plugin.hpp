@@ -1,5 +1,5 @@
-// Plug-ins: shared libraries that register something with the program that loads them. The blackboard's loader knows
-// only names and versions; what `registrar` is, the interface name says (kAnalysisInterface : AnalysisRegistrar of
+// Plug-ins: shared libraries that register objects with the program that loads them. The loader knows only names and
+// versions; the interface name determines the type of `registrar` (kAnalysisInterface: AnalysisRegistrar of
 // knowledge_sources/interface/plugin.hpp). A plug-in exports one C symbol, ardoise_plugin, of type PluginDescriptor.
 #pragma once
 
@@ -10,23 +10,23 @@
 
 namespace ardoise::blackboard {
 
-// Raised with every change that an already built plug-in would not survive.
+// Raised with every change that breaks plug-ins already built.
 inline constexpr std::uint32_t kPluginAbi = 1;
 
 struct PluginDescriptor {
-  std::uint32_t abi;                       // kPluginAbi of the headers it was built with
+  std::uint32_t abi;                       // kPluginAbi of the headers of its build
   std::uint32_t size;                      // sizeof(PluginDescriptor)
-  const char* interface_name;              // what it implements
+  const char* interface_name;              // the interface that it implements
   const char* name;                        // of the plug-in, [a-z0-9_]+
   const char* version;                     // its own, for the report
-  void (*register_with)(void* registrar);  // may throw; the exception fails the loading of this plug-in only
+  void (*register_with)(void* registrar);  // may throw, which fails the loading of this plug-in only
 };
 
 struct LoadedPlugin {
   std::string path, name, version;
 };
 struct PluginError {
-  std::string sentence;  // names the file, what is wrong, and what to do
+  std::string sentence;  // names the file, the error and the remedy
 };
 
 // Loads, checks and registers one plug-in. The library stays loaded until the process ends.

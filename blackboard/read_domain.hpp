@@ -1,11 +1,10 @@
-// Read sections for data that is read on every submit and replaced almost never: the sensitivity table. A reader
-// announces itself with a plain store in a cell of its own; a writer publishes the new version and then waits until
-// no reader can still hold the old one. This is user-space RCU (Desnoyers et al., IEEE TPDS 2012) in its membarrier
-// flavour.
+// Read sections for data read on every submit and replaced rarely: the sensitivity table. A reader announces itself
+// with a plain store in a cell of its own; a writer publishes the new version, then waits until no reader can still
+// hold the old one. This is user-space RCU (Desnoyers et al., IEEE TPDS 2012) in its membarrier variant.
 //
-// Why not std::atomic<std::shared_ptr>: in libstdc++ 12 its load locks a bit in the pointer itself and changes the
-// shared count, contended lines on every submit. Why not std::shared_mutex, even sharded: two read-modify-writes a
-// section at best, and readers can starve the writer.
+// Why not std::atomic<std::shared_ptr>: in libstdc++ 12 its load locks a bit of the pointer and changes the shared
+// count, contended lines on every submit. Why not std::shared_mutex, even sharded: at best two read-modify-writes a
+// section, and readers can starve the writer.
 #pragma once
 
 #include <atomic>
@@ -16,8 +15,8 @@
 
 namespace ardoise::blackboard {
 
-// Thread safety: sections on any thread, one at a time on each; wait_for_readers() on any thread outside of a section.
-// A section must be short and must not wait for a writer.
+// Thread safety: sections on any thread, one at a time on each; wait_for_readers() on any thread outside of sections. A
+// section must be short and must not wait for a writer.
 class ReadDomain {
  public:
   class Section {
@@ -38,7 +37,7 @@ class ReadDomain {
         return;
       }
       std::atomic<std::uint64_t>& turn = domain_.turns_[slot_];
-      // release: what was read is read before the writer sees the section ended.
+      // release: the reads precede the end of the section as seen by the writer.
       turn.store(turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     Section(const Section&) = delete;
@@ -49,12 +48,12 @@ class ReadDomain {
     const ThreadSlot slot_;
   };
 
-  // Returns when every section has ended that may have begun before the call.
+  // Returns when every section that may have begun before the call has ended.
   void wait_for_readers();
 
  private:
   PerSlot<std::atomic<std::uint64_t>> turns_;  // odd: in a section
-  Mutex shared_slot_;                          // held in the sections of threads without an own slot
+  Mutex shared_slot_;                          // held in sections of threads without a slot of their own
 };
 
 }  // namespace ardoise::blackboard

@@ -1,4 +1,4 @@
-// Registering and removing knowledge sources.
+// Registration and removal of knowledge sources.
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
@@ -35,10 +35,10 @@ bool Blackboard::Implementation::remove(SourceId id) {
     sources_.erase(found);
     publish_table();
   }
-  // No thread can make a job of it any more; those that wait in the queue will be dropped.
+  // No thread can create a job of it any more; queued jobs will be dropped.
   source->mark_removed();
   source->take_waiting().clear();
-  if (seat_at(this) == nullptr) wait_while_running(*source);
+  if (worker_of(this) == nullptr) wait_while_running(*source);
   {
     const MutexLock lock(registry_mutex_);
     removed_.push_back(std::move(source));
@@ -61,10 +61,10 @@ void Blackboard::Implementation::publish_table() {
 
 void Blackboard::Implementation::wait_while_running(const Source& source) const {
   fence_heavy();  // after mark_removed(); pairs with run()'s
-  // Rare, and as long as one operation: not worth a wake-up that every job would have to look for.
-  for (const auto& seat : seats_) {
-    // acquire: after what the operation did.
-    while (seat->running.load(std::memory_order_acquire) == &source) {
+  // Polling: removal is rare and waits for one operation at most, not worth a wake-up check in every job.
+  for (const auto& worker : workers_) {
+    // acquire: after the effects of the operation.
+    while (worker->running.load(std::memory_order_acquire) == &source) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }

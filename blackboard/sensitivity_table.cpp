@@ -1,4 +1,3 @@
-// Building a sensitivity table.
 #include "blackboard/sensitivity_table.hpp"
 
 #include <algorithm>

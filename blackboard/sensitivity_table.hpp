@@ -1,5 +1,5 @@
-// The hash table from entry type to the sources that are sensitive to it. Immutable: add() and remove() build a new
-// one, submit() reads the current one in a read section (read_domain.hpp).
+// The hash table from entry type to the sources sensitive to it. Immutable: add() and remove() build a new one,
+// submit() reads the current one in a read section (read_domain.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Match {
   std::size_t kind;  // for Source::offer
 };
 
-// Open addressing with linear probing, at most half full; the matches of one type stand together, in the order of the
-// sources given. Thread safety: const.
+// Open addressing with linear probing, at most half full; the matches of one type are contiguous, in the order of the
+// sources passed. Thread safety: const.
 class SensitivityTable {
  public:
   explicit SensitivityTable(std::span<Source* const> sources);
@@ -37,7 +37,7 @@ class SensitivityTable {
     std::uint32_t first = 0;
     std::uint32_t count = 0;  // 0: free
   };
-  // Types are hashes already; the fold lets all bits count when types are numbered by hand.
+  // Types are already hashes; the fold uses all bits when types are numbered by hand.
   [[nodiscard]] std::size_t place(EntryType type) const noexcept { return (type.value ^ (type.value >> 32)) & mask_; }
 
   std::size_t mask_;

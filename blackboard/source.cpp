@@ -1,4 +1,4 @@
-// Joins and the call of operations.
+// Joins and calls of operations.
 #include "blackboard/source.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A registered knowledge source: its operation, and for a source with several sensitivities the entries that wait for
-// the others (the paper's FIFO of each sensitivity). Made by Blackboard::add, found through the sensitivity table.
+// A registered knowledge source: its operation and, for several sensitivities, the entries that wait for the others
+// (the paper's FIFO of each sensitivity). Created by Blackboard::add, found through the sensitivity table.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@ namespace ardoise::blackboard {
 
 class Source;
 
-// The couple {entries, operation} of the paper, as two pointers: `entries` is the entry itself for a source with one
-// sensitivity, otherwise a block with one reference for each of them. A plain value so that FIFOs can hold it: whoever
-// takes it out must call Source::run or Source::drop, once.
+// The paper's pair {entries, operation} as two pointers: `entries` is the entry itself for a source with one
+// sensitivity, otherwise a block with one reference for each. A plain value so that FIFOs can hold it: the code that
+// removes it from a FIFO must call Source::run or Source::drop, once.
 struct Job {
   Source* source;
   void* entries;
 };
 
-// Lives until it was removed, no reader of the table can find it, and its last job has ended (idle()).
+// Lives until it is removed, unreachable for readers of the table, and its last job has ended (idle()).
 class Source {
  public:
   Source(SourceId id, KnowledgeSource description);
@@ -35,27 +35,28 @@ class Source {
 
   [[nodiscard]] SourceId id() const noexcept { return id_; }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  // The distinct types it waits for; the index is the `kind` of offer().
+  // Number of distinct types; the index is the `kind` of offer().
   [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
   [[nodiscard]] EntryType kind(std::size_t index) const noexcept { return kinds_[index].type; }
 
-  // Takes one entry of that kind; a job when it was the last one missing. Any thread, in a read section of the table.
+  // Adds one entry of that kind; returns a job when it was the last one missing. Any thread, in a read section of the
+  // table.
   [[nodiscard]] std::optional<Job> offer(std::size_t kind, EntryRef entry);
 
-  // Calls the operation and lets the entries go, also when it throws.
+  // Calls the operation and releases the entries, even when it throws.
   void run(Job job, const Context& context);
   void drop(Job job) noexcept;
 
-  // relaxed, both: a worker announces the job, then reads this; a remover sets this, then reads the announcements. The
-  // asymmetric fences between them let one see the other; removed_ itself hands over nothing.
+  // Both relaxed: a worker announces the job, then reads this; a remover sets this, then reads the announcements. With
+  // the asymmetric fences between, one sees the other; removed_ itself publishes no data.
   void mark_removed() noexcept { removed_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool removed() const noexcept { return removed_.load(std::memory_order_relaxed); }
-  // Entries that wait for others, taken out. Only after the table's readers have gone.
+  // Removes and returns entries that wait for others. Only after the table's readers have left.
   [[nodiscard]] std::vector<EntryRef> take_waiting();
 
   // No job of it exists; final once it is removed and out of the table.
   [[nodiscard]] bool idle() const noexcept { return jobs_.sum() == 0; }
-  // Called by the thread that ended a job, as the last thing done with this source.
+  // Called by the thread that ended a job, as the last access to this source.
   void job_ended() noexcept { jobs_.add(-1); }
 
  private:
@@ -75,7 +76,7 @@ class Source {
   std::vector<Kind> kinds_;  // as constructed
   Mutex waiting_mutex_;
   std::vector<std::deque<EntryRef>> waiting_ GUARDED_BY(waiting_mutex_);  // of each kind
-  // Kinds with an entry waiting for each of their positions.
+  // Number of kinds with an entry waiting for each of their positions.
   std::size_t complete_kinds_ GUARDED_BY(waiting_mutex_) = 0;
 };
 

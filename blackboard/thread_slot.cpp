@@ -1,4 +1,4 @@
-// Handing out slots to threads.
+// Assignment of slots to threads.
 #include "blackboard/thread_slot.hpp"
 
 #include <bit>
@@ -10,7 +10,7 @@ namespace {
 
 static_assert(kOwnSlots < 32);
 
-// The lock also orders one owner of a slot before the next.
+// The lock also orders consecutive owners of a slot.
 constinit Mutex mutex;
 constinit std::uint32_t taken GUARDED_BY(mutex) = 0;
 

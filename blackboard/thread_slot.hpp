@@ -1,6 +1,6 @@
-// A small number for each thread, by which per-thread cells of shared objects are found. The first kOwnSlots threads
-// have a number of their own, which is given back when they end; further threads share the last one. A cell of an own
-// slot has one writer at a time, so it is changed without read-modify-writes.
+// A small number for each thread, which indexes per-thread cells of shared objects. The first kOwnSlots threads have a
+// number of their own, reused after they end; further threads share the last one. A cell of an own slot has one writer
+// at a time, so it needs no read-modify-writes.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ unsigned assign_slot() noexcept;
   return {index != detail::kNoSlotYet ? index : detail::assign_slot()};
 }
 
-// Adds to a value in the cell of `slot`, which is the calling thread's. release: what the thread did before is visible
-// to readers of the new value with acquire.
+// Adds to the cell of `slot`, the calling thread's. release: earlier effects of the thread are visible to readers that
+// acquire the new value.
 template <class Number>
 void add_in_slot(ThreadSlot slot, std::atomic<Number>& value, Number amount) noexcept {
   if (slot.own()) [[likely]] {
@@ -41,7 +41,7 @@ void add_in_slot(ThreadSlot slot, std::atomic<Number>& value, Number amount) noe
   }
 }
 
-// One cell a slot, each in a cache line of its own.
+// One cell per slot, each in its own cache line.
 template <class Cell>
 class PerSlot {
  public:
@@ -56,7 +56,7 @@ class PerSlot {
   std::array<Line, kSlots> cells_;
 };
 
-// A counter that many threads change and few read. Thread safety: all functions may be called by all threads.
+// A counter with many writers and few readers. Thread safety: any function, any thread.
 class SlotCounter {
  public:
   void add(std::int64_t amount) noexcept {
@@ -64,8 +64,8 @@ class SlotCounter {
     add_in_slot(slot, cells_[slot], amount);
   }
   // Exact when nothing changes meanwhile and the changes happened before (a lock, a join …). When all additions
-  // happened before and only subtractions may be under way it never reads too low, so that a 0 is final; acquire: what
-  // was done before the subtractions is then visible.
+  // happened before and only subtractions may be concurrent, it never reads too low, so a 0 is final; acquire then
+  // makes effects before the subtractions visible.
   [[nodiscard]] std::int64_t sum() const noexcept {
     std::int64_t total = 0;
     for (const auto& line : cells_) total += line.cell.load(std::memory_order_acquire);

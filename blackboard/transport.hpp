@@ -1,6 +1,5 @@
-// Between the blackboards of one launch: carries an entry with a key to the board that owns the key
-// (Blackboard::submit_keyed). The boards know no more than this of each other; the analyzer implements it over MPI,
-// LocalTransport in one process.
+// Connects the blackboards of one launch: sends an entry with a key to the board that owns the key
+// (Blackboard::submit_keyed). The analyzer implements it over MPI, LocalTransport within one process.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +15,16 @@ class Transport {
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
-  // The same on all boards; self() is one of 0 … boards() - 1.
+  // Equal on all boards; self() is one of 0 … boards() - 1.
   [[nodiscard]] virtual unsigned boards() const noexcept = 0;
   [[nodiscard]] virtual unsigned self() const noexcept = 0;
 
-  // Has an entry of the same type and bytes submitted on another board. Never waits; any thread. The entry counts on
-  // its board's byte limit until it has left, so that who submits obeys the limit of what is on its way, too.
+  // Submits an entry of the same type and bytes on another board. Never blocks; any thread. The entry counts on this
+  // board's byte limit until it is sent, so that submitters that obey the limit bound the entries in flight too.
   virtual void send(unsigned board, EntryRef entry) = 0;
 };
 
-// The board of 0 … boards - 1 that owns a key. Neighbouring keys go to different boards.
+// The board (0 … boards - 1) that owns a key. Consecutive keys go to different boards.
 [[nodiscard]] constexpr unsigned owner_of(std::uint64_t key, unsigned boards) noexcept {
   // The finalizer of MurmurHash3, then the high bits.
   key = (key ^ key >> 33) * 0xFF51AFD7ED558CCDu;

@@ -1,4 +1,4 @@
-// Running jobs: the workers' loop, failures, and drain.
+// Execution of jobs: the workers' loop, failures, and drain.
 #include <pthread.h>
 
 #include <chrono>
@@ -21,8 +21,7 @@ void pause_processor() noexcept {
 #endif
 }
 
-// Exponential back-off of a worker that finds nothing: some microseconds of pauses, then of offers to other threads;
-// then it should sleep.
+// Exponential back-off of an idle worker: some microseconds of pauses, then yields, then sleep.
 class Backoff {
  public:
   void reset() noexcept { rounds_ = 0; }
@@ -43,7 +42,7 @@ class Backoff {
 
 constexpr std::chrono::microseconds kNap{100};
 
-// A thread that starts other threads keeps all signals for those that expect them.
+// Blocks all signals while threads are created, so that the program's own threads receive them.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {
@@ -66,22 +65,22 @@ void Blackboard::Implementation::start_workers() {
   for (unsigned i = 0; i < options_.workers; ++i) {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), ("blackboard " + std::to_string(i % 1000)).c_str());
-      work(*seats_[i]);
+      work(*workers_[i]);
     });
   }
 }
 
-void Blackboard::Implementation::work(Seat& seat) {
-  const Sitting sitting(seat);
+void Blackboard::Implementation::work(Worker& worker) {
+  const CurrentWorker current(worker);
   Backoff backoff;
   bool worked = true;
   for (Job job; true;) {
-    // relaxed: when it is seen does not matter.
-    if (stills_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      stand_still();
-    if (queue_.pop(job, seat.hand)) {
-      if (std::exchange(seat.hand.brought_home, false)) parking_.wake_one();
-      run(seat, job);
+    // relaxed: a delayed view is harmless.
+    if (pauses_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wait_while_paused();
+    if (queue_.pop(job, worker.hand)) {
+      if (std::exchange(worker.hand.brought_home, false)) parking_.wake_one();
+      run(worker, job);
       backoff.reset();
       worked = true;
       continue;
@@ -91,50 +90,51 @@ void Blackboard::Implementation::work(Seat& seat) {
       destroy_idle_sources();
       worked = false;
     }
-    // acquire: everything the stopping thread did before. It drained the board, so nothing is left behind.
+    // acquire: effects of the stopping thread. It drained the board, so nothing is left behind.
     if (stopping_.load(std::memory_order_acquire)) return;
     if (!backoff.exhausted()) {
       backoff.wait();
       continue;
     }
     if (queue_.maybe_filled()) {
-      // There are jobs, but their worker keeps up with them. No wake-up is wanted: that would be a system call for it.
+      // There are jobs, but their worker keeps up with them. Naps instead of parking: a wake-up would cost that worker
+      // a system call.
       std::this_thread::sleep_for(kNap);
     } else {
       // relaxed: ordered by the fences of Parking.
-      parking_.park(seat.sleeper, [this] {
+      parking_.park(worker.sleeper, [this] {
         return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
-               stills_.load(std::memory_order_relaxed) != 0;
+               pauses_.load(std::memory_order_relaxed) != 0;
       });
     }
     backoff.reset();
   }
 }
 
-void Blackboard::Implementation::run(Seat& seat, Job job) {
+void Blackboard::Implementation::run(Worker& worker, Job job) {
   Source& source = *job.source;
   // relaxed, with a fence: either remove() sees this, or removed() is seen here.
-  seat.running.store(&source, std::memory_order_relaxed);
+  worker.running.store(&source, std::memory_order_relaxed);
   fence_light();
   if (source.removed()) {
     source.drop(job);
     count(&Tally::dropped);
   } else {
-    call(seat, job);
+    call(worker, job);
   }
   // release: remove() returns after what the operation did.
-  seat.running.store(nullptr, std::memory_order_release);
+  worker.running.store(nullptr, std::memory_order_release);
   source.job_ended();
   count(&Tally::ended);
 }
 
-void Blackboard::Implementation::call(Seat& seat, Job job) {
+void Blackboard::Implementation::call(Worker& worker, Job job) {
   try {
-    job.source->run(job, Context{board_, seat.index});
+    job.source->run(job, Context{board_, worker.index});
   } catch (const std::exception& exception) {
     report_failure(*job.source, exception.what());
   } catch (...) {
-    report_failure(*job.source, "an exception that is no std::exception");
+    report_failure(*job.source, "an object other than std::exception");
   }
 }
 
@@ -144,19 +144,19 @@ void Blackboard::Implementation::report_failure(const Source& source, std::strin
   try {
     options_.on_failure(source.name(), message);
   } catch (...) {
-    // The job is counted as failed; there is no one else to tell.
+    // The job is counted as failed; the message is lost.
   }
 }
 
 void Blackboard::Implementation::refuse_inside(const char* function) const {
-  if (seat_at(this) == nullptr) return;
+  if (worker_of(this) == nullptr) return;
   throw std::logic_error(std::string(function) +
                          " was called from inside an operation and would wait for it: call it from outside.");
 }
 
 void Blackboard::Implementation::drain() {
   refuse_inside("drain()");
-  if (options_.workers == 0 || has_lost_workers_) return drain_here();
+  if (options_.workers == 0 || has_no_worker_threads_) return drain_here();
   {
     const MutexLock lock(quiet_mutex_);
     // acq_rel: see look_for_quiet().
@@ -169,65 +169,65 @@ void Blackboard::Implementation::drain() {
 
 void Blackboard::Implementation::drain_here() {
   {
-    const MutexLock lock(seats_mutex_);
-    std::size_t idle = 0;  // seats in a row
-    for (std::size_t i = 0; idle < seats_.size(); i = (i + 1) % seats_.size()) {
-      Seat& seat = *seats_[i];
-      const Sitting sitting(seat);
+    const MutexLock lock(workers_mutex_);
+    std::size_t idle = 0;  // consecutive idle workers
+    for (std::size_t i = 0; idle < workers_.size(); i = (i + 1) % workers_.size()) {
+      Worker& worker = *workers_[i];
+      const CurrentWorker current(worker);
       ++idle;
-      for (Job job; queue_.pop(job, seat.hand); idle = 0) run(seat, job);
+      for (Job job; queue_.pop(job, worker.hand); idle = 0) run(worker, job);
     }
   }
   destroy_idle_sources();
 }
 
-void Blackboard::Implementation::while_still(const std::function<void()>& action) {
-  refuse_inside("while_still()");
-  const MutexLock alone(still_mutex_);
+void Blackboard::Implementation::while_paused(const std::function<void()>& action) {
+  refuse_inside("while_paused()");
+  const MutexLock alone(pause_mutex_);
   if (options_.workers == 0) {
-    const MutexLock lock(seats_mutex_);
+    const MutexLock lock(workers_mutex_);
     return action();
   }
-  struct GoOn {
+  struct ResumeWorkers {
     Implementation& board;
-    ~GoOn() {
-      board.stills_.store(0, std::memory_order_release);  // what the action did is seen by who goes on
-      board.stills_.notify_all();
+    ~ResumeWorkers() {
+      board.pauses_.store(0, std::memory_order_release);  // publishes the effects of the action to the workers
+      board.pauses_.notify_all();
     }
   };
-  stills_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  pauses_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
-  const MutexLock lock(standing_mutex_);
-  const GoOn go_on{*this};
-  while (standing_ < threads_.size()) stands_.wait(lock);
+  const MutexLock lock(paused_mutex_);
+  const ResumeWorkers resume{*this};
+  while (paused_workers_ < threads_.size()) worker_paused_.wait(lock);
   action();
 }
 
-// A worker waits at an atomic and not at a condition: the action may copy the process, and in the copy, where no worker
-// is, notifying a condition would wait for those that were just leaving it.
-void Blackboard::Implementation::stand_still() {
+// A worker waits on an atomic instead of a condition: the action may fork, and in the copy, which has no workers,
+// notifying a condition would wait for workers that were just leaving it.
+void Blackboard::Implementation::wait_while_paused() {
   {
-    const MutexLock lock(standing_mutex_);
-    ++standing_;
-    stands_.notify_all();
+    const MutexLock lock(paused_mutex_);
+    ++paused_workers_;
+    worker_paused_.notify_all();
   }
-  stills_.wait(1, std::memory_order_acquire);
-  const MutexLock lock(standing_mutex_);
-  --standing_;
+  pauses_.wait(1, std::memory_order_acquire);
+  const MutexLock lock(paused_mutex_);
+  --paused_workers_;
 }
 
-// Called by each worker when it finds nothing after it ran something; the last to do so sees all jobs ended.
+// Called by each worker that finds no job after having run one; the last one sees that all jobs have ended.
 void Blackboard::Implementation::look_for_quiet() {
-  // A read-modify-write that adds nothing: all changes of drainers_ are in one order. Is the drainer's before this, it
-  // is seen here; is it after, then its acquire sees the jobs that this worker ended before this release.
+  // A read-modify-write that adds nothing: all changes of drainers_ have one order. If the drainer's change precedes
+  // this one, it is seen here; if it follows, its acquire sees the jobs that this worker ended before this release.
   if (drainers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   const MutexLock lock(quiet_mutex_);
   if (quiet()) became_quiet_.notify_all();
 }
 
-// Whether all jobs have ended that anybody could know of. The ended ones are read first: an ended job's creation and
-// those of the jobs it brought about come before its end, so they are all in the second sum. If the sums are equal then
-// the created jobs read are exactly the ended ones, and none of these left a job behind.
+// True: all jobs created so far have ended. The ended ones are read first: an ended job's creation, and those of jobs
+// that it created, precede its end, so all are in the second sum. If the sums are equal, the created jobs read are
+// exactly the ended ones, and none of these left a job behind.
 bool Blackboard::Implementation::quiet() const noexcept {
   std::uint64_t ended = 0;
   std::uint64_t created = 0;

@@ -1,4 +1,4 @@
-// Arguments of MPI calls beyond those that every record has: which there are. Wrappers tell them to an observer that
+// Numbers of the arguments of MPI calls beyond those in every record. Wrappers pass the arguments to an observer that
 // wants them (wrappers/call_arguments.hpp), event records carry them, traces show them. Includes no mpi.h.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace ardoise::vmpi {
 
-// Numbers are part of the event format. Names are those of the MPI standard where it has one.
+// The numbers are part of the event format. The names are those of the MPI standard where it names the argument.
 enum class ArgumentKind : std::uint8_t {
   kNone = 0,
   kCount = 1,
@@ -19,33 +19,31 @@ enum class ArgumentKind : std::uint8_t {
   kType = 5,  // datatypes: their number in the process (DatatypeDefinition)
   kSendType = 6,
   kReceiveType = 7,
-  kOtherType = 8,  // of the target's side, of a file's view, or what a datatype is made of
-  kSource = 9,     // as the program gave it: kAnySource where it did not care
-  kTag = 10,       // of a receive or a probe, likewise
+  kOtherType = 8,  // datatype of the target, of a file view, or the base of a derived datatype
+  kSource = 9,     // as passed; kAnySource for MPI_ANY_SOURCE
+  kTag = 10,       // of a receive or a probe; kAnyTag for MPI_ANY_TAG
   kReceiveTag = 11,
   kOperation = 12,      // kOperationNames
-  kInPlace = 13,        // 1: MPI_IN_PLACE instead of a buffer; else it is not told
-  kStatusIgnored = 14,  // 1: MPI_STATUS(ES)_IGNORE; else it is not told
+  kInPlace = 13,        // 1: MPI_IN_PLACE instead of a buffer; otherwise absent
+  kStatusIgnored = 14,  // 1: MPI_STATUS(ES)_IGNORE; otherwise absent
   kSendCounts = 15,
   kReceiveCounts = 16,
   kSendDisplacements = 17,
   kReceiveDisplacements = 18,
   kSendTypes = 19,
   kReceiveTypes = 20,
-  kRequests = 21,   // of a call that uses them: how many ticks before it each was started; 0: null, inactive or not
-                    // known; -1: one of those that share a handle, and were complete at once
-  kFlag = 22,       // outcome: true or not
-  kIndex = 23,      // outcome of MPI_Waitany and MPI_Testany; -1: MPI_UNDEFINED
-  kCompleted = 24,  // outcome of MPI_Waitsome and MPI_Testsome: the indices
-  kInteger = 25,    // any other: colour, key, assertion, mode …, in the order of the parameters
+  kRequests = 21,   // age of each in ticks; 0: null, inactive or unknown; -1: shares its handle, complete at start
+  kFlag = 22,       // result: true or not
+  kIndex = 23,      // result of MPI_Waitany and MPI_Testany; -1: MPI_UNDEFINED
+  kCompleted = 24,  // result of MPI_Waitsome and MPI_Testsome: the indices
+  kInteger = 25,    // any other integer: colour, key, assertion, mode …, in the order of the parameters
   kAddress = 26,    // a displacement, a size
   kOffset = 27,     // in a file
-  kOtherCommunicator = 28,  // of two, the second; as numbers of the process
-  kNewCommunicator = 29,    // outcome, likewise
-  kSources = 30,            // neighbours in a communicator with a topology that was made, in their order; -1: none
+  kOtherCommunicator = 28,  // the second of two communicators, as its number in the process
+  kNewCommunicator = 29,    // result, as its number in the process
+  kSources = 30,            // neighbours in the communicator with a topology that was created, in their order; -1: none
   kDestinations = 31,
-  kPersistent = 32,  // of a call that starts persistent requests, or frees one: how many ticks before it each was made;
-                     // 0: is none, or not known
+  kPersistent = 32,  // of a start or free of persistent requests: age of each in ticks; 0: none or unknown
 };
 
 inline constexpr std::array<std::string_view, 33> kArgumentNames = {
@@ -61,7 +59,7 @@ static_assert(kArgumentNames.size() == static_cast<std::size_t>(ArgumentKind::kP
          kind == ArgumentKind::kReceiveTypes;
 }
 
-// What kOperation says.
+// Names of the values of kOperation.
 inline constexpr std::array<std::string_view, 16> kOperationNames = {
     "user-defined", "MPI_MAX",     "MPI_MIN",   "MPI_SUM",
     "MPI_PROD",     "MPI_LAND",    "MPI_BAND",  "MPI_LOR",

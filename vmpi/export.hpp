@@ -1,7 +1,7 @@
-// Everything in the libraries is hidden except what MPI programs call: MPI functions, their Fortran spellings, VMPI_*.
+// The libraries export only what MPI programs call: MPI functions, their Fortran spellings, VMPI_*. All else is hidden.
 #pragma once
 
 #define VMPI_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Under a C name, for assembly and aliases in this library.
+// A hidden symbol with a C name, for assembly and aliases in this library.
 #define VMPI_INTERNAL extern "C" __attribute__((visibility("hidden"), used))

@@ -1,4 +1,4 @@
-# The MPI to build for: the one whose compilers CMake is told (-DMPI_C_COMPILER=mpicc.mpich ...), or finds. Sets
+# The MPI to build for: that of the given compilers (-DMPI_C_COMPILER=mpicc.mpich ...), or the one that CMake finds. Sets
 #   ARDOISE_MPI           "Open MPI" or "MPICH"
 #   MPIEXEC_EXECUTABLE    the launcher of that MPI; where several are installed, `mpiexec` may be another's
 #   ARDOISE_MPIEXEC       the launcher with the options that start more processes than cores, bound to none: a list

@@ -1,4 +1,3 @@
-// See control.hpp.
 #include "analyzer/commands/control.hpp"
 
 #include <fmt/format.h>
@@ -38,12 +37,12 @@ constexpr auto kAnswerLooks = 5ms;
 constexpr std::size_t kProcessesNamed = 8;
 
 struct Process {
-  std::uint32_t world, rank;  // in it
+  std::uint32_t world, rank;  // in the world
   std::string program;
-  std::uint32_t refused_before = 0;  // commands that it could not apply
+  std::uint32_t refused_before = 0;  // commands that failed before
 };
 
-// Of the launch that reports to the folder, as its analyzers say; empty: none runs.
+// Processes of the launch that writes to the folder, as its analyzers report them; empty: no launch runs.
 std::vector<Process> processes_of(const fs::path& folder) {
   for (const fs::path& file : safe_state_files(folder, kFirstStatePrefix)) {
     try {
@@ -54,7 +53,7 @@ std::vector<Process> processes_of(const fs::path& folder) {
       }
       return all;
     } catch (const std::exception&) {
-      // Replaced in this moment: the next one says the same.
+      // The file was just replaced: the next one has the same content.
     }
   }
   return {};
@@ -90,7 +89,7 @@ int print_history(const fs::path& folder) {
                              command.program == "*" ? "all" : reports::in_sentence(std::string(command.program)),
                              command.rule != 0 ? fmt::format("  by rule {}", command.rule) : "");
   });
-  if (!is_any) std::cout << "nothing was changed so far.\n";
+  if (!is_any) std::cout << "no setting has been changed.\n";
   return kDone;
 }
 
@@ -143,7 +142,7 @@ int control(const Options& options) {
     });
     std::ranges::sort(refusing, {}, [](const Process& process) { return std::pair(process.world, process.rank); });
     if (missing.empty() || Clock::now() - begin > patience) break;
-    if (safe_state_files(folder, kFirstStatePrefix).empty()) break;  // it has ended
+    if (safe_state_files(folder, kFirstStatePrefix).empty()) break;  // the launch has ended
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   std::string line = fmt::format("{}: done on {} of {} in {:.0f} ms", options.control_settings,

@@ -1,4 +1,3 @@
-// See replay.hpp.
 #include "analyzer/commands/replay.hpp"
 
 #include <fmt/format.h>
@@ -23,14 +22,14 @@ namespace {
 
 // Captured packs, or one trace.
 struct Replayed {
-  std::unique_ptr<Capture> capture = std::make_unique<Capture>();  // stays where it is
+  std::unique_ptr<Capture> capture = std::make_unique<Capture>();  // at a constant address
   std::unique_ptr<PackSource> source;
-  TraceSource* trace = nullptr;  // `source`, where it is one
+  TraceSource* trace = nullptr;  // `source`, if it is a trace
   std::vector<knowledge_sources::Program> programs;
   std::string fault;  // a sentence: nothing can be read
 };
 
-// Results take the place of those of an earlier run, its trace too.
+// Results, its trace included, replace those of an earlier run.
 bool is_within(const std::filesystem::path& file, const std::filesystem::path& folder) {
   std::error_code ignored;
   const auto inner = std::filesystem::weakly_canonical(file, ignored);
@@ -44,12 +43,12 @@ Replayed open(const std::vector<std::string>& paths, const std::string& output) 
     *replayed.capture = read_capture(paths);
     replayed.programs = replayed.capture->programs;
     if (replayed.programs.empty())
-      replayed.fault = "there are no packs of any program in what --replay names; nothing is written.";
+      replayed.fault = "the files of --replay contain no packs of a program; nothing is written.";
     replayed.source = std::make_unique<CaptureSource>(*replayed.capture);
     return replayed;
   }
   if (paths.size() != 1) {
-    replayed.fault = "--replay takes captured packs, or one trace alone; nothing is written.";
+    replayed.fault = "--replay takes either captured packs or one trace; nothing is written.";
     return replayed;
   }
   try {
@@ -92,7 +91,7 @@ int replay(const Options& options) {
                    .traces = trace.settings(options.trace)});
   trace.begin([&run](const std::string& sentence) { run.complain(sentence); });
   for (const auto& complaint : plugins.complaints) run.complain(complaint);
-  if (!options.trace.empty()) (void)reports::make_own_folder(options.output);  // or its parts say why not
+  if (!options.trace.empty()) (void)reports::make_own_folder(options.output);  // failures are reported for its files
   SnapshotLog::remove_old(options.output);
   knowledge_sources::TraceArchive::remove_old(options.output);
   log.begin(options.output, 0, std::random_device{}());

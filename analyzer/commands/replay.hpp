@@ -1,5 +1,5 @@
-// Analysis of captured packs, without MPI: the same path and the same end as in a running launch. For tests, for
-// looking at a run again with another plug-in, and for measuring the analyzer alone.
+// Analysis of captured packs without MPI: the same path and end as in a running launch. For tests, for analyzing a run
+// again with another plug-in, and for measuring the analyzer alone.
 #pragma once
 
 #include "analyzer/options/options.hpp"

@@ -1,4 +1,3 @@
-// See deadlock.hpp.
 #include "analyzer/hangs/deadlock.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ using instrument::Shape;
 using Ranks = std::vector<std::uint32_t>;
 
 std::string ranks_in_words(const Ranks& ranks) {
-  reports::Application world;  // whose ranks are those of its world
+  reports::Application world;  // ranks are those of its world
   return reports::ranks_in_words(world, ranks);
 }
 std::string ranks_in_words(const std::vector<std::int32_t>& ranks) {
@@ -31,7 +30,7 @@ std::string ranks_in_words(const std::vector<std::int32_t>& ranks) {
 
 class Explanation {
  public:
-  explicit Explanation(std::span<const ProcessStand> stands) : graph_(stands) { collect_names(); }
+  explicit Explanation(std::span<const StalledProcess> processes) : graph_(processes) { collect_names(); }
 
   [[nodiscard]] HangReason reason() const {
     if (!graph_.mismatches().empty()) return {true, mismatch(graph_.mismatches().front())};
@@ -41,20 +40,20 @@ class Explanation {
 
  private:
   void collect_names() {
-    for (const auto& [rank, stand] : graph_.stands()) {
-      const auto add = [&](const StandCall& call) {
+    for (const auto& [rank, stalled] : graph_.processes()) {
+      const auto add = [&](const PendingCall& call) {
         if (call.operation.comm) keys_of_[call.operation.comm->name].insert(call.operation.comm->key);
-        for (const StandOperation& part : call.parts) {
+        for (const PendingOperation& part : call.parts) {
           if (part.comm) keys_of_[part.comm->name].insert(part.comm->key);
         }
       };
-      if (stand->mpi) add(*stand->mpi);
-      for (const StandCall& call : stand->others) add(call);
+      if (stalled->mpi) add(*stalled->mpi);
+      for (const PendingCall& call : stalled->others) add(call);
     }
   }
 
-  // " on row", " on communicator 2 of ranks 0–1"; "" for the world, where that is the only one.
-  [[nodiscard]] std::string comm_in_words(const StandComm& comm) const {
+  // " on row", " on communicator 2 of ranks 0–1"; "" for the world, when no other communicator is involved.
+  [[nodiscard]] std::string comm_in_words(const CommView& comm) const {
     if (comm.name.empty() && !comm.is_whole) return "";
     const std::string name = reports::in_sentence(comm.name);
     const bool is_unique = keys_of_.at(comm.name).size() == 1;
@@ -65,7 +64,7 @@ class Explanation {
     return comm.name.empty() ? " on " + number : fmt::format(" on {} ({})", name, number);
   }
 
-  // For different collectives, or roots, on one communicator.
+  // Different collectives, or roots, on one communicator.
   [[nodiscard]] std::string mismatch(const WaitGraph::Variants& variants) const {
     const bool same_call = variants.begin()->first.first == variants.rbegin()->first.first;
     std::string text =
@@ -86,10 +85,10 @@ class Explanation {
   }
 
   // "MPI_Recv in main (a.c:4) with tag 5 on row", "MPI_Wait in main (a.c:4) of MPI_Ibarrier".
-  [[nodiscard]] std::string in_words(const StandCall& call) const {
+  [[nodiscard]] std::string in_words(const PendingCall& call) const {
     std::string text = call_in_words(call);
     const bool is_of_one = call.parts.size() == 1 && call.operation.shape == Shape::kCompletes;
-    const StandOperation& operation = is_of_one ? call.parts.front() : call.operation;
+    const PendingOperation& operation = is_of_one ? call.parts.front() : call.operation;
     if (is_of_one && WaitGraph::is_collective(operation)) text += " of " + operation.function;
     if (WaitGraph::has_peer(operation) && operation.tag >= 0) text += fmt::format(" with tag {}", operation.tag);
     if (operation.comm) text += comm_in_words(*operation.comm);
@@ -104,7 +103,7 @@ class Explanation {
   [[nodiscard]] std::optional<Link> link_of(std::int32_t rank) const {
     if (!graph_.is_stuck(rank)) return std::nullopt;
     const WaitGraph::Stuck why = graph_.why_stuck(rank);
-    // Rather one that waits, too, than one that is over: a circle says more.
+    // Prefers a rank that waits too over one that has ended: a cycle explains more.
     const auto& targets = why.group->targets;
     auto next = std::ranges::find_if(targets, [&](std::int32_t target) { return graph_.is_stuck(target); });
     if (next == targets.end())
@@ -112,16 +111,16 @@ class Explanation {
     return Link{rank, why, *next};
   }
 
-  // A circle, the shortest that is found, or a wait for a rank that does nothing any more.
+  // A cycle, the shortest that is found, or a wait for a rank that has ended MPI.
   [[nodiscard]] std::string blocked() const {
     std::vector<Link> best;
     std::optional<Link> end;
-    std::map<std::int32_t, std::int32_t> walk_of;  // rank → from which it was first met
-    for (const auto& [start, stand] : graph_.stands()) {
+    std::map<std::int32_t, std::int32_t> walk_of;  // rank → predecessor on its first visit
+    for (const auto& [start, stalled] : graph_.processes()) {
       std::vector<Link> path;
       for (auto link = link_of(start); link; link = link_of(link->next)) {
         if (const auto [met, is_new] = walk_of.try_emplace(link->rank, start); !is_new) {
-          if (met->second != start) break;  // one that is known
+          if (met->second != start) break;  // a known cycle
           path.erase(path.begin(), std::ranges::find(path, link->rank, &Link::rank));
           if (best.empty() || path.size() < best.size()) best = path;
           break;
@@ -158,9 +157,9 @@ class Explanation {
   }
 
   [[nodiscard]] std::string dead_end(const Link& link) const {
-    const char* const state = graph_.stands().contains(link.next) ? "is in MPI_Finalize" : "has ended MPI";
+    const char* const state = graph_.processes().contains(link.next) ? "is in MPI_Finalize" : "has ended MPI";
     const auto& group = *link.why.group;
-    const StandCall& call = *link.why.call;
+    const PendingCall& call = *link.why.call;
     const std::string waits = fmt::format("rank {} waits in {}", link.rank, in_words(call));
     const bool is_of_one = call.parts.size() == 1 && call.operation.shape == Shape::kCompletes;
     if (WaitGraph::is_collective(is_of_one ? call.parts.front() : call.operation)) {
@@ -175,45 +174,46 @@ class Explanation {
     return fmt::format("{} for rank {}, which {}", waits, link.next, state);
   }
 
-  // How a rank is that may go on: of one, of several.
+  // State of ranks that may proceed, as a phrase for one rank and for several.
   struct State {
     std::string one, several;
     friend auto operator<=>(const State&, const State&) = default;
   };
-  [[nodiscard]] State state_of(const ProcessStand& stand) const {
-    if (stand.is_stopped) return {"is stopped, by a signal or a debugger,", "are stopped, by a signal or a debugger,"};
-    if (stand.mpi && stand.has_free_threads) {
-      const std::string call = call_in_words(*stand.mpi);
+  [[nodiscard]] State state_of(const StalledProcess& stalled) const {
+    if (stalled.is_stopped)
+      return {"is stopped, by a signal or a debugger,", "are stopped, by a signal or a debugger,"};
+    if (stalled.mpi && stalled.has_free_threads) {
+      const std::string call = call_in_words(*stalled.mpi);
       return {fmt::format("is in {}, and has threads that are not in MPI,", call),
               fmt::format("are in {}, and have threads that are not in MPI,", call)};
     }
-    if (stand.mpi) {
-      const std::string call = in_words(*stand.mpi) + (waits_outside(*stand.mpi) ? ", for another program," : "");
+    if (stalled.mpi) {
+      const std::string call = in_words(*stalled.mpi) + (waits_outside(*stalled.mpi) ? ", for another program," : "");
       return {"is in " + call, "are in " + call};
     }
-    if (stand.io) {
-      const std::string call = call_in_words(*stand.io);
+    if (stalled.io) {
+      const std::string call = call_in_words(*stalled.io);
       return {"is in " + call, "are in " + call};
     }
     constexpr double kBusy = 0.5, kIdle = 0.05;
-    const bool is_busy = stand.cpu_share && *stand.cpu_share >= kBusy;
-    if (stand.sleeps && stand.cpu_share && *stand.cpu_share < kIdle)
+    const bool is_busy = stalled.cpu_share && *stalled.cpu_share >= kBusy;
+    if (stalled.sleeps && stalled.cpu_share && *stalled.cpu_share < kIdle)
       return {"sleeps or is blocked outside MPI", "sleep or are blocked outside MPI"};
-    if (stand.sleeps && !is_busy) return {"is outside MPI", "are outside MPI"};
-    const std::string place = reports::place_in_words(stand.computes);
+    if (stalled.sleeps && !is_busy) return {"is outside MPI", "are outside MPI"};
+    const std::string place = reports::place_in_words(stalled.computes);
     const std::string in = place.empty() ? "" : " in " + place;
     return {"computes" + in, "compute" + in};
   }
-  // For a process that is not of this world.
-  [[nodiscard]] static bool waits_outside(const StandCall& call) {
-    const StandOperation& operation = call.operation;
+  // Waits for a process outside this world.
+  [[nodiscard]] static bool waits_outside(const PendingCall& call) {
+    const PendingOperation& operation = call.operation;
     if (!WaitGraph::has_peer(operation) || operation.peer < 0 || !operation.comm) return false;
     const auto& members = operation.comm->members;
     const auto peer = static_cast<std::size_t>(operation.peer);
     return peer < members.size() && members[peer] < 0;
   }
 
-  // Nothing is MPI's fault: those that may go on by themselves, and those that wait for them.
+  // No fault in MPI: the ranks that may proceed, and those that wait for them.
   [[nodiscard]] std::string who_may_go_on() const {
     struct Late {
       Ranks ranks;
@@ -222,22 +222,22 @@ class Explanation {
     };
     std::map<State, Late> states;
     std::size_t free_ranks = 0, waiting = 0;
-    for (const auto& [rank, stand] : graph_.stands()) {
-      if (stand->in_finalize) continue;
+    for (const auto& [rank, stalled] : graph_.processes()) {
+      if (stalled->in_finalize) continue;
       if (graph_.waits(rank)) {
         ++waiting;
         continue;
       }
       ++free_ranks;
-      Late& late = states[state_of(*stand)];
+      Late& late = states[state_of(*stalled)];
       late.ranks.push_back(static_cast<std::uint32_t>(rank));
-      late.seconds = std::max(late.seconds, stand->seconds);
-      late.is_in_mpi = stand->mpi.has_value();
+      late.seconds = std::max(late.seconds, stalled->seconds);
+      late.is_in_mpi = stalled->mpi.has_value();
     }
     using Entry = std::pair<const State, Late>;
     std::vector<const Entry*> order;
     for (const Entry& entry : states) order.push_back(&entry);
-    // First those outside MPI, the longest first.
+    // Ranks outside MPI first, the longest first.
     std::ranges::stable_sort(order, [](const Entry* a, const Entry* b) {
       return std::pair(a->second.is_in_mpi, -a->second.seconds) < std::pair(b->second.is_in_mpi, -b->second.seconds);
     });
@@ -255,16 +255,16 @@ class Explanation {
   }
 
   const WaitGraph graph_;
-  std::map<std::string, std::set<StandComm::Key>> keys_of_;  // of communicators in the picture, by name
+  std::map<std::string, std::set<CommView::Key>> keys_of_;  // of communicators in this set of processes, by name
 };
 
 }  // namespace
 
-std::string call_in_words(const StandCall& call) {
+std::string call_in_words(const PendingCall& call) {
   const std::string place = reports::place_in_words(call.place);
   return place.empty() ? call.operation.function : fmt::format("{} in {}", call.operation.function, place);
 }
 
-HangReason reason_of_hang(std::span<const ProcessStand> stands) { return Explanation(stands).reason(); }
+HangReason reason_of_hang(std::span<const StalledProcess> processes) { return Explanation(processes).reason(); }
 
 }  // namespace ardoise::analyzer

@@ -1,12 +1,12 @@
-// Why processes that all stand cannot go on, in words; or who of them may, if nothing is wrong. Who waits for whom, and
-// whether anybody can be released, is decided in wait_graph.hpp.
+// Explains why processes without progress are blocked, or, if there is no fault, which of them may proceed.
+// wait_graph.hpp decides who waits for whom and who can be released.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 
 namespace ardoise::analyzer {
 
@@ -17,10 +17,10 @@ struct HangReason {
   std::string text;
 };
 
-// Of all processes of one world that have not ended.
-[[nodiscard]] HangReason reason_of_hang(std::span<const ProcessStand> stands);
+// processes: all of one world that have not ended.
+[[nodiscard]] HangReason reason_of_hang(std::span<const StalledProcess> processes);
 
 // "MPI_Recv in main (ring.c:12)", "write in dump (dump.c:88)".
-[[nodiscard]] std::string call_in_words(const StandCall& call);
+[[nodiscard]] std::string call_in_words(const PendingCall& call);
 
 }  // namespace ardoise::analyzer

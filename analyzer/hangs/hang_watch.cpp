@@ -1,4 +1,3 @@
-// See hang_watch.hpp.
 #include "analyzer/hangs/hang_watch.hpp"
 
 #include <fmt/format.h>
@@ -18,25 +17,25 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<ProcessStand>& stands) {
+bool HangWatch::are_all_stalled(const std::map<ProcessKey, bool>& own, std::vector<StalledProcess>& processes) {
   const auto now = std::chrono::steady_clock::now();
-  std::map<ProcessKey, double> standing;
-  for (ProcessStand& stand : stands) {
-    Seen& seen = seen_[stand.process];
-    if (seen.tick != stand.tick) seen = {stand.tick, now};
-    stand.seconds += std::chrono::duration<double>(now - seen.time).count();
-    standing[stand.process] = stand.seconds;
+  std::map<ProcessKey, double> stalled_seconds;
+  for (StalledProcess& stalled : processes) {
+    Seen& seen = seen_[stalled.process];
+    if (seen.tick != stalled.tick) seen = {stalled.tick, now};
+    stalled.seconds += std::chrono::duration<double>(now - seen.time).count();
+    stalled_seconds[stalled.process] = stalled.seconds;
   }
   return std::ranges::all_of(own, [&](const auto& process) {
-    const auto found = standing.find(process.first);
-    return found != standing.end() ? found->second >= setting_.seconds : process.second;
+    const auto found = stalled_seconds.find(process.first);
+    return found != stalled_seconds.end() ? found->second >= setting_.seconds : process.second;
   });
 }
 
-void HangWatch::mark(bool all_stand) {
-  if (all_stand == std::exchange(is_marked_, all_stand)) return;
+void HangWatch::mark(bool all_stalled) {
+  if (all_stalled == std::exchange(is_marked_, all_stalled)) return;
   const fs::path file = safe_state_file(setting_.folder, kHangMarkPrefix, setting_.rank);
-  if (all_stand) {
+  if (all_stalled) {
     (void)write_own_file(file, "");
   } else {
     remove_own_file(file);
@@ -44,26 +43,26 @@ void HangWatch::mark(bool all_stand) {
 }
 
 std::string HangWatch::look(const std::map<ProcessKey, bool>& own) {
-  const bool are_there = !stand_files(setting_.folder).empty();
-  auto stands = are_there ? read_stands(setting_.folder) : std::vector<ProcessStand>();
-  const bool all_stand = !stands.empty() && do_all_stand(own, stands);
-  mark(all_stand);
-  if (!all_stand) is_said_ = false;
-  if (setting_.rank != 0 || !all_stand || is_said_) return "";
+  const bool are_there = !position_files(setting_.folder).empty();
+  auto processes = are_there ? read_stalled_processes(setting_.folder) : std::vector<StalledProcess>();
+  const bool all_stalled = !processes.empty() && are_all_stalled(own, processes);
+  mark(all_stalled);
+  if (!all_stalled) is_said_ = false;
+  if (setting_.rank != 0 || !all_stalled || is_said_) return "";
   if (safe_state_files(setting_.folder, kHangMarkPrefix).size() < setting_.analyzers) return "";
   is_said_ = true;
-  find_places(stands);
-  return sentence(stands);
+  find_places(processes);
+  return sentence(processes);
 }
 
-std::string HangWatch::sentence(const std::vector<ProcessStand>& stands) const {
-  double least = stands.front().seconds;
-  for (const ProcessStand& stand : stands) least = std::min(least, stand.seconds);
+std::string HangWatch::sentence(const std::vector<StalledProcess>& processes) const {
+  double least = processes.front().seconds;
+  for (const StalledProcess& stalled : processes) least = std::min(least, stalled.seconds);
   std::string text =
       fmt::format("no rank has made progress in MPI for {}", reports::human_seconds(std::max(least, setting_.seconds)));
-  // One world after the other; a fault is said of the first that has one.
-  std::map<std::uint32_t, std::vector<ProcessStand>> worlds;
-  for (const ProcessStand& stand : stands) worlds[stand.process.first].push_back(stand);
+  // World by world; the first one with a fault is reported.
+  std::map<std::uint32_t, std::vector<StalledProcess>> worlds;
+  for (const StalledProcess& stalled : processes) worlds[stalled.process.first].push_back(stalled);
   HangReason best;
   for (const auto& [world, of_world] : worlds) {
     const auto program = std::ranges::find(programs_, world, &knowledge_sources::Program::world);

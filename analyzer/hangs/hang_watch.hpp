@@ -1,6 +1,6 @@
-// Finds out that a launch hangs: no process has made progress in MPI for a time (--hang). What the processes' survivors
-// leave in the output folder then says why. Each analyzer leaves a mark while all processes that send to it stand or
-// have ended; the first analyzer decides when all have.
+// Detects that a launch hangs: no process has made progress in MPI for a time (--hang). The files that the processes'
+// survivors leave in the output folder give the reason. Each analyzer leaves a mark while all processes that send to it
+// are blocked or have ended; the first analyzer reports when all analyzers have.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {
@@ -28,15 +28,15 @@ class HangWatch {
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
 
-  // Once in a while. own: the processes that send to this analyzer, and whether each has ended. On the first analyzer
-  // the sentence for the user, once for each hang; else "".
+  // Called periodically. own: the processes that send to this analyzer, and whether each has ended. Returns, on the
+  // first analyzer and once for each hang, the sentence for the user; otherwise "".
   [[nodiscard]] std::string look(const std::map<ProcessKey, bool>& own);
 
  private:
-  void mark(bool all_stand);
-  // Brings the times of the stands to now.
-  [[nodiscard]] bool do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<ProcessStand>& stands);
-  [[nodiscard]] std::string sentence(const std::vector<ProcessStand>& stands) const;
+  void mark(bool all_stalled);
+  // Advances the times of the blocked processes to now.
+  [[nodiscard]] bool are_all_stalled(const std::map<ProcessKey, bool>& own, std::vector<StalledProcess>& processes);
+  [[nodiscard]] std::string sentence(const std::vector<StalledProcess>& processes) const;
 
   const Setting setting_;
   const std::vector<knowledge_sources::Program> programs_;
@@ -44,7 +44,7 @@ class HangWatch {
     std::uint64_t tick = 0;
     std::chrono::steady_clock::time_point time;
   };
-  std::map<ProcessKey, Seen> seen_;  // each stand, when it was first read
+  std::map<ProcessKey, Seen> seen_;  // when each blocked process was first read
   bool is_marked_ = false, is_said_ = false;
 };
 

@@ -1,4 +1,3 @@
-// See guardian.hpp.
 #include "analyzer/launch/guardian.hpp"
 
 #include <sys/prctl.h>
@@ -35,8 +34,8 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) {
-    // Hydra ors the statuses of all processes, and UCX aborts where the process dies from whose memory it reads: the
-    // launcher knows SIGKILL as none of the programs' own (tools/ardoise/launch/hydra_status.hpp).
+    // Hydra ors the statuses of all processes, and UCX aborts when the process whose memory it reads has died. SIGKILL
+    // tells the launcher that no program caused the status (tools/ardoise/launch/hydra_status.hpp).
     const int signal = is_mpich_launch() ? SIGKILL : WTERMSIG(status);
     std::signal(signal, SIG_DFL);
     std::raise(signal);
@@ -46,10 +45,10 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
 
 }  // namespace
 
-void leave_a_guardian() {
-  // mpirun forwards these to all processes of the launch; they are for the programs.
+void fork_guardian() {
+  // mpirun forwards these to all processes of the launch; they are meant for the programs.
   for (const int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
-  // What comes before the handlers are there waits.
+  // Blocks signals until their handlers are installed.
   sigset_t passed_on, before;
   sigemptyset(&passed_on);
   for (const int signal : kPassedOn) sigaddset(&passed_on, signal);
@@ -68,7 +67,8 @@ void leave_a_guardian() {
 
 }  // namespace ardoise::analyzer
 
-// The C library's, which libraries call by this name: another thread than the main one has the main one end first.
+// Replaces the C library's _exit in libraries. Called from a thread other than the main one, it makes the main thread
+// end the process first.
 extern "C" [[gnu::visibility("default")]] void _exit(int status) {
   constexpr int kPatienceSeconds = 5;
   const auto self = static_cast<pid_t>(ardoise::analyzer::analyzer_process);

@@ -1,13 +1,13 @@
-// The process that mpirun knows as an analyzer only waits for the analyzer proper, its child in a session of its own,
-// and ends as that does. mpirun's SIGKILL, which comes four milliseconds after an MPI_Abort, ends this one alone; the
-// child notices, makes safe what it knows, and ends too. Where mpirun itself has died, a thread of Open MPI ends the
-// process by _exit(): it waits meanwhile.
+// The process that mpirun knows as an analyzer is a guardian: it waits for the real analyzer, its child in a session of
+// its own, and exits with its status. mpirun's SIGKILL, four milliseconds after an MPI_Abort, kills the guardian alone;
+// the child notices, saves its state, and exits too. When mpirun itself has died, a thread of Open MPI calls _exit(),
+// which waits for that.
 #pragma once
 
 namespace ardoise::analyzer {
 
-// Before MPI and before threads. Returns in the child, or where there can be none. The child gets the signals that
-// this process gets, and SIGTERM when it has died. Both ignore SIGUSR1 and SIGUSR2, which are for the programs.
-void leave_a_guardian();
+// Before MPI and before threads. Returns in the child, or in this process if fork fails. The child gets the guardian's
+// signals, and SIGTERM when the guardian has died. Both ignore SIGUSR1 and SIGUSR2, which are meant for the programs.
+void fork_guardian();
 
 }  // namespace ardoise::analyzer

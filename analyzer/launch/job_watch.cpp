@@ -1,4 +1,3 @@
-// See job_watch.hpp.
 #include "analyzer/launch/job_watch.hpp"
 
 #include <unistd.h>
@@ -27,8 +26,8 @@ std::string read_all(const fs::path& path) {
   return text.str();
 }
 
-// Parent of a process, nothing when it is gone or only waits for its parent to notice that. One whose first thread has
-// left, and others run, looks as if it waited, but for their number.
+// Parent of a living process; empty when it is gone or a zombie. A process whose first thread has exited while others
+// run looks like a zombie except for its number of threads.
 std::optional<pid_t> parent_of_living(const fs::path& process) {
   const auto stat = read_all(process / "stat");
   const auto name_end = stat.rfind(')');
@@ -38,7 +37,7 @@ std::optional<pid_t> parent_of_living(const fs::path& process) {
   pid_t parent = 0;
   if (!(fields >> state >> parent) || state == 'X') return std::nullopt;
   if (state != 'Z') return parent;
-  constexpr int kThreads = 20, kParent = 4;  // of the fields, from 1
+  constexpr int kThreads = 20, kParent = 4;  // field numbers, from 1
   std::string skipped;
   for (int field = kParent + 1; field < kThreads; ++field) fields >> skipped;
   unsigned threads = 0;
@@ -47,12 +46,12 @@ std::optional<pid_t> parent_of_living(const fs::path& process) {
 }
 
 struct Launch {
-  unsigned analyzers = 0;     // this process among them
+  unsigned analyzers = 0;     // including this process
   unsigned programs = 0;      // other processes below the launcher
-  std::string lacks_library;  // as JobState::program; empty: none, or not looked for
+  std::string lacks_library;  // as JobState::program; empty: none, or not checked
 };
 
-// What runs below this process's launcher on this machine.
+// Processes below this process's launcher on this machine.
 Launch look_at_launch(bool look_for_libraries) {
   Launch launch;
   std::error_code error;
@@ -116,12 +115,12 @@ JobState wait_for_programs(EventLoop& loop) {
     seen = vmpi::first_without_init_mark(seen, local);
     if (seen == local) decide(Kind::uses_mpi);
   });
-  // mpirun starts programs before analyzers, but other analyzers may not be there yet: only what stays the same for so
-  // many looks is believed. Reading what programs have loaded stops them for a moment, so it is done ever more rarely,
-  // unless others wait in MPI_Init already.
+  // mpirun starts programs before analyzers, but other analyzers may be missing yet: a result counts only after this
+  // many equal checks. Reading the maps of programs stops them for a moment, so the check becomes ever rarer, unless
+  // others already wait in MPI_Init.
   constexpr unsigned kSure = 4;
   unsigned looks = 0, alone = 0;
-  bool suspects = false;  // a wrapper may run a tool of MPI for a moment: the same must be found twice
+  bool suspects = false;  // a wrapper may briefly run an MPI tool: the same result is required twice
   const auto look = loop.every(500ms, [&] {
     const auto launch = look_at_launch(std::has_single_bit(++looks) || suspects || seen > 0);
     if (suspects && !launch.lacks_library.empty()) return decide(Kind::lacks_library, launch.lacks_library);

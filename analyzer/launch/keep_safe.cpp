@@ -1,4 +1,3 @@
-// See keep_safe.hpp.
 #include "analyzer/launch/keep_safe.hpp"
 
 #include <sys/prctl.h>
@@ -26,7 +25,7 @@ void KeepSafe::write() {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  // Not fork(): that copies pages that a network writes into (registered_memory.hpp). Nothing but system calls follows.
+  // Not fork(): that copies pages that a network writes into (registered_memory.hpp). Only system calls follow.
   child_ = ::vfork();
   if (child_ != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,5 +1,5 @@
-// Has profile.json and summary.txt of what was measured so far written while the programs run, by a process of its own
-// with low priority (ardoise-analyzer --snapshot --keep): every so often, and when told. On the first analyzer.
+// Keeps profile.json and summary.txt of the measurement so far up to date while the programs run, written by a separate
+// process of low priority (ardoise-analyzer --snapshot --keep): periodically, and on demand. On the first analyzer.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ class KeepSafe {
   KeepSafe(const KeepSafe&) = delete;
   KeepSafe& operator=(const KeepSafe&) = delete;
 
-  // Not while the one before still writes.
+  // Does nothing while the previous process still writes.
   void write();
 
  private:

@@ -1,4 +1,3 @@
-// See launch_rules.hpp.
 #include "analyzer/launch/launch_rules.hpp"
 
 #include <chrono>
@@ -10,7 +9,7 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-// As often as processes look for commands.
+// The interval at which processes check for commands.
 constexpr Milliseconds kLooksForHeld(50), kNoRules = std::chrono::hours(24 * 365);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The rules of a running launch: from the workers that see them hold to the file of commands.
+// The rules of a running launch: from workers that find a condition true to the command file.
 //
 //   workers ──▶ HeldRules (of the AnalyzerRun) ──▶ loop: RuleActions ──▶ append_command() ──▶ survivors of the
 //   processes
@@ -13,7 +13,7 @@
 
 namespace ardoise::analyzer {
 
-// From before the first pack until all packs are worked on.
+// Lives from before the first pack until all packs are processed.
 class LaunchRules {
  public:
   LaunchRules(EventLoop& loop, AnalyzerRun& run, const Options& options,

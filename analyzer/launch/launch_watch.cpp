@@ -1,4 +1,3 @@
-// See launch_watch.hpp.
 #include "analyzer/launch/launch_watch.hpp"
 
 #include <fmt/format.h>
@@ -18,16 +17,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLooksForDeaths(100);
-// The first state is renewed so often, or less often where that would cost more than this share of the time.
+// Renewal interval of the first state; longer if renewal would take more than this share of the time.
 constexpr milliseconds kRenewal(500);
-constexpr int kShareOfRenewals = 100;  // 1 of so many
+constexpr int kShareOfRenewals = 100;  // one part in this many
 
-// From the first sign until Open MPI has ended all processes, if it does.
+// From the first sign until Open MPI has ended all processes.
 constexpr milliseconds kEndOfLaunch(1500);
 
-// Packs that have arrived already, which their senders have forgotten. Few, and no more that are on their way: after
-// MPI_Abort there are four milliseconds.
-void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
+// Takes packs that have already arrived, which their senders have dropped. Few, and none in flight: after MPI_Abort
+// there are four milliseconds.
+void take_arrived_packs(StreamSource& stream, AnalyzerRun& run) {
   constexpr int kMost = 8;
   SourcedPack pack;
   for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
@@ -98,20 +97,20 @@ void LaunchWatch::write(const std::string& prefix, std::int64_t time) {
                    setting_.rank, options_);
 }
 
-// There until this analyzer's part of the trace is whole, which is later than its state is.
+// Exists until this analyzer's part of the trace is complete, which is later than its state.
 std::string LaunchWatch::trace_mark() const {
   return safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank).string() + "-trace";
 }
 
 void LaunchWatch::save() {
-  if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
-  // Removed when the report was made of them.
+  if (has_saved_ && stream_ != nullptr && stream_->is_paused()) return;  // no pack has arrived since
+  // Removed when the report was made from the states.
   if (!has_own_file(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
   if (first_gone_.empty() && stream_ != nullptr) first_gone_ = stream_->gone_peers();
-  // What comes later stays with the programs, which leave it behind when they are ended.
-  if (stream_ != nullptr) take_what_is_there(*stream_, run_);
+  // Later packs stay with the programs, which leave them behind when they are ended.
+  if (stream_ != nullptr) take_arrived_packs(*stream_, run_);
   has_saved_ = true;
-  // What waits on the blackboard may take the copy a while.
+  // Pending work of the blackboard may take the copy a while.
   const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);
   (void)write_own_file(mark, "");
   if (setting_.trace != nullptr) (void)write_own_file(trace_mark(), "");
@@ -123,7 +122,7 @@ void LaunchWatch::save() {
     run_.drain();
     write_all();
   }
-  if (stream_ != nullptr) stream_->rest_for(kEndOfLaunch);
+  if (stream_ != nullptr) stream_->pause_for(kEndOfLaunch);
 }
 
 void LaunchWatch::end() {
@@ -156,7 +155,7 @@ void LaunchWatch::look_for_a_hang() {
 
 void LaunchWatch::answer() {
   if (snapshots_.is_busy()) return;
-  // Where no copy can be made there is no answer.
+  // If no copy can be made, there is no answer.
   if (const std::string prefix = requests_.look(); !prefix.empty())
     (void)snapshots_.keep(run_, [&, time = seconds_now()] {
       write(prefix, time);
@@ -164,7 +163,7 @@ void LaunchWatch::answer() {
     });
 }
 
-// What is left where the programs, their survivors and the analyzers are all killed at once.
+// The only data left if the programs, their survivors and the analyzers are all killed at once.
 void LaunchWatch::renew_first_state() {
   if (snapshots_.is_busy() || stream_ == nullptr) return;
   if (EventLoop::Clock::now() - renewed_ < kShareOfRenewals * snapshots_.cost()) return;
@@ -180,7 +179,7 @@ void LaunchWatch::renew_first_state() {
 }
 
 void LaunchWatch::keep() {
-  // The loop calls it at its begin, too.
+  // The loop calls it at its start, too.
   if (std::exchange(has_begun_to_keep_, true) && setting_.rank == 0) keep_safe_.write();
 }
 

@@ -1,10 +1,10 @@
-// What an analyzer does beside taking packs, from its first pack until all analyzers have settled: makes safe what it
-// knows when the launch is ended and, in case that there is no time for it then, twice a second before; answers who
-// asks for it meanwhile, says that the launch hangs, has it kept.
+// Tasks of an analyzer besides taking packs, from its first pack until all analyzers have settled: saves its state when
+// the launch is ended and, in case there is no time for that, twice a second before; answers snapshot requests; reports
+// hangs; triggers KeepSafe.
 //
 // When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
-// after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or SIGCONT,
-// or when the guardian has died (guardian.hpp); where that was none of an end, all goes on.
+// after MPI_Abort, within milliseconds. So the state is saved at the first sign: a dead peer, SIGCONT, or a dead
+// guardian (guardian.hpp). If the launch goes on, so does the analysis.
 #pragma once
 
 #include <unistd.h>
@@ -37,19 +37,19 @@ class LaunchWatch {
     double hang_seconds = 0;                           // 0: never
     knowledge_sources::TraceArchive* trace = nullptr;  // nullptr: none
   };
-  // All outlive it. facts gets a notice of each hang.
+  // All arguments outlive the object. facts gets a notice for each hang.
   LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& options, RunFacts& facts, Setting setting);
   ~LaunchWatch();
   LaunchWatch(const LaunchWatch&) = delete;
   LaunchWatch& operator=(const LaunchWatch&) = delete;
 
   void begin(StreamSource& stream) { stream_ = &stream; }
-  // All of its packs have been submitted; it may go.
+  // All packs of the stream have been submitted; it may be destroyed.
   void stream_ends();
 
  private:
   void save();
-  // The process, which was told so (SIGTERM); what is here is safe then.
+  // Ends the process after SIGTERM; its state is saved then.
   void end();
   void look_for_deaths();
   void look_for_a_hang();
@@ -67,14 +67,14 @@ class LaunchWatch {
   const Setting setting_;
   const std::int64_t process_ = ::getpid();  // not that of a copy
   const std::uint64_t memory_kills_before_ = memory_kills();
-  StreamSource* stream_ = nullptr;        // nullptr: not yet, or not any more
-  std::map<ProcessKey, bool> processes_;  // when the stream ended
+  StreamSource* stream_ = nullptr;        // nullptr: before and after the stream
+  std::map<ProcessKey, bool> processes_;  // at the end of the stream
   NextPacks arrived_;
-  std::vector<std::string> first_gone_;  // what ended the launch, where it was seen
+  std::vector<std::string> first_gone_;  // processes that ended the launch, as far as seen
   std::size_t known_gone_ = 0;
   bool has_saved_ = false;
   SafeKeeper keeper_, snapshots_;
-  EventLoop::Clock::time_point renewed_{};  // the first state
+  EventLoop::Clock::time_point renewed_{};  // time of the first state
   NextPacks renewed_with_;
   SnapshotRequests requests_;
   KeepSafe keep_safe_;

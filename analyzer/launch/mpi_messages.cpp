@@ -1,8 +1,8 @@
-// What Open MPI would print in an analyzer about a program's process that is gone, or has become another program: that
-// its memory cannot be read. The report says what happened to the process, and its survivor hands over what could not
-// be read. Everything else that Open MPI prints stays.
+// Suppresses Open MPI's message in an analyzer that the memory of a program's process cannot be read, because the
+// process has ended or has become another program. The report covers that, and the survivor of the process hands over
+// the unread data. All other messages of Open MPI stay.
 //
-// Open MPI's libraries call this function of the executable in place of their own. MPICH does not know it.
+// Open MPI's libraries call this function of the executable instead of their own. MPICH does not use it.
 #include <dlfcn.h>
 
 #include <climits>

@@ -1,4 +1,3 @@
-// See warm_start.hpp.
 #include "analyzer/launch/warm_start.hpp"
 
 #include <mpi.h>
@@ -11,7 +10,7 @@
 namespace ardoise::analyzer {
 
 WarmStart::WarmStart() {
-  // At the same time as MPI's components, which wait for devices more than they work.
+  // In parallel with MPI's components, which mostly wait for devices.
   std::thread kernel(
       [this] { event_ = instrument::open_perf_event(*instrument::find_perf_event("task-clock"), 0, 0, -1); });
 #if defined(OPEN_MPI)

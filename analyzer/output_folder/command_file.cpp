@@ -1,4 +1,3 @@
-// See command_file.hpp.
 #include "analyzer/output_folder/command_file.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ Appended append_command(const std::filesystem::path& folder, const instrument::C
                         WhenBusy when_busy, std::size_t most_bytes) {
   Appended appended;
   if (command.program.find_first_of("/\n") != std::string_view::npos) {
-    appended.why = "the name of its program has a '/'";
+    appended.why = "its program name has a '/'";
     return appended;
   }
   const auto file = static_cast<int>(instrument::OwnFolder(folder.c_str()).append(instrument::kControlName, 0600));
@@ -49,9 +48,9 @@ Appended append_command(const std::filesystem::path& folder, const instrument::C
   const std::string line =
       (before.empty() ? std::string(instrument::kControlHead) : std::string()) + line_of(command, number);
   if (!is_good) {
-    appended.why = "it is damaged, and processes would not read on";
+    appended.why = "it is damaged, so processes would ignore the command";
   } else if (before.size() + line.size() > most_bytes) {
-    appended.why = "this launch was told as much as it can be told";
+    appended.why = fmt::format("the command file is full ({} KiB)", most_bytes >> 10);
   } else if (::write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     appended.why = std::strerror(errno);
   }

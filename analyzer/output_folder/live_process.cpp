@@ -1,4 +1,3 @@
-// See live_process.hpp.
 #include "analyzer/output_folder/live_process.hpp"
 
 #include <fmt/format.h>

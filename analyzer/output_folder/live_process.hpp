@@ -1,4 +1,4 @@
-// Whether a process that left a file lives, as far as one can see from here.
+// Checks whether a process that left a file is alive, as far as visible from here.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace ardoise::analyzer {
 
-// "" where it is not known.
+// "" if unknown.
 [[nodiscard]] std::string host_name();
 
-// False: it was one of `program` on this host, and has ended. (A zombie has no command line.)
+// False: it was a process of `program` on this host and has ended. (A zombie has no command line.)
 [[nodiscard]] bool may_live(const std::string& host, std::int64_t process, const std::string& program);
 
 }  // namespace ardoise::analyzer

@@ -1,4 +1,3 @@
-// See own_files.hpp.
 #include "analyzer/output_folder/own_files.hpp"
 
 #include <fmt/format.h>

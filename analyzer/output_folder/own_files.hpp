@@ -1,5 +1,5 @@
-// Files that analyzers, ranks, the launcher and the commands leave for each other in the output folder of a launch,
-// read and written only where they are this user's alone (instrument/machine/own_folder.hpp).
+// Files that analyzers, ranks, the launcher and the commands exchange in the output folder of a launch, read and
+// written only if they are exclusively this user's (instrument/machine/own_folder.hpp).
 #pragma once
 
 #include <filesystem>
@@ -12,18 +12,19 @@
 
 namespace ardoise::analyzer {
 
-// "": it is this user's alone, or there is none; else a clause behind its name: "is another user's (number 1001)".
+// "": it is exclusively this user's, or does not exist; otherwise a clause to follow its name: "is another user's
+// (number 1001)".
 [[nodiscard]] std::string fault_of_folder(const std::filesystem::path& folder);
 
-// Paths of its regular files whose names begin so, sorted; none where the folder is not this user's alone.
+// Paths of its regular files with this prefix, sorted; none unless the folder is exclusively this user's.
 [[nodiscard]] std::vector<std::filesystem::path> own_files(const std::filesystem::path& folder,
                                                            std::string_view prefix);
 
-// nullopt: there is none.
+// nullopt: it does not exist.
 [[nodiscard]] std::optional<std::string> read_own_file(const std::filesystem::path& path);
 [[nodiscard]] instrument::PackFile read_own_pack_file(const std::filesystem::path& path);
 
-// Takes the place of what is there when it is whole, for this user's eyes. Not forced to the disk.
+// Replaces the file atomically, readable by this user only. Not synced to disk.
 [[nodiscard]] bool write_own_file(const std::filesystem::path& path, std::string_view content);
 
 [[nodiscard]] bool has_own_file(const std::filesystem::path& path);

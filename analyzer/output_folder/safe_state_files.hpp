@@ -1,4 +1,4 @@
-// Where analyzers leave what they know when a launch is ended (safe_state.hpp). The launcher looks for it, too.
+// Files in which analyzers leave their state when a launch is ended (safe_state.hpp). The launcher uses them too.
 #pragma once
 
 #include <filesystem>
@@ -14,14 +14,14 @@
 namespace ardoise::analyzer {
 
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
-// The same, of its begin, then renewed all the time: what there is when the analyzer was killed.
+// State from the start, renewed periodically: used when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
-inline constexpr const char* kNextStatePrefix = ".analyzer-next-";  // what that becomes
-// There while an analyzer writes its state.
+inline constexpr const char* kNextStatePrefix = ".analyzer-next-";  // the next first state, before it is renamed
+// Exists while an analyzer writes its state.
 inline constexpr const char* kSavesMarkPrefix = ".analyzer-saves-";
-// What an analyzer knew when somebody asked; the text of the request comes next, then "-" and the rank.
+// State of an analyzer for a snapshot request; followed by the text of the request, "-" and the rank.
 inline constexpr const char* kSnapshotPrefix = ".analyzer-snapshot-";
-// Left while all processes that send to an analyzer make no progress (hang_watch.hpp).
+// Exists while all processes that send to an analyzer make no progress (hang_watch.hpp).
 inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
 
 [[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, std::string_view prefix,
@@ -29,7 +29,7 @@ inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
   return output / (std::string(prefix) + std::to_string(rank));
 }
 
-// Those that are there, by name.
+// Existing files, by name.
 [[nodiscard]] inline std::vector<std::filesystem::path> safe_state_files(const std::filesystem::path& output,
                                                                          std::string_view prefix) {
   auto files = own_files(output, prefix);
@@ -40,19 +40,19 @@ inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
   return files;
 }
 
-// Also what was half written.
+// Including incomplete ones.
 inline void remove_all_with(const std::filesystem::path& output, std::initializer_list<std::string_view> prefixes) {
   for (const std::string_view prefix : prefixes) {
     for (const auto& file : own_files(output, prefix)) remove_own_file(file);
   }
 }
 
-// Requests for snapshots, and what is left of their answers.
+// Requests for snapshots and leftover answers.
 inline void remove_requests(const std::filesystem::path& output) {
   remove_all_with(output, {instrument::kAskName, kSnapshotPrefix});
 }
 
-// Of all analyzers.
+// States of all analyzers.
 inline void remove_states(const std::filesystem::path& output) {
   remove_all_with(output, {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix, kHangMarkPrefix});
   remove_requests(output);

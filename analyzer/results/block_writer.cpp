@@ -1,4 +1,3 @@
-// See block_writer.hpp.
 #include "analyzer/results/block_writer.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +26,7 @@ void BlockWriter::write(knowledge_sources::SnapshotBlock block) {
   waiting_.push_back(std::move(block));
   filled_.notify_one();
   if (thread_.joinable()) return;
-  // Signals are for those who expect them.
+  // Signals go to other threads.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -59,7 +58,7 @@ void BlockWriter::finish() {
   }
   if (thread_.joinable()) thread_.join();
   if (left_out_ != 0)
-    complain_(fmt::format("'{}' has reached its greatest size, {} GiB: {} not in it.", path_, kMostBytes >> 30,
+    complain_(fmt::format("'{}' has reached its maximum size, {} GiB: {} not in it.", path_, kMostBytes >> 30,
                           reports::counted(left_out_, "snapshot", "is", "are")));
   if (too_late != 0)
     complain_(fmt::format("'{}' lacks {}: the disk was too slow.", path_, reports::counted(too_late, "snapshot")));
@@ -95,7 +94,7 @@ void BlockWriter::write_now(const knowledge_sources::SnapshotBlock& block) {
 
 void BlockWriter::fail(const std::string& reason) {
   has_failed_ = true;
-  complain_(fmt::format("'{}' cannot be written: {}. The snapshots from here on are not in it.", path_, reason));
+  complain_(fmt::format("'{}' cannot be written: {}. Later snapshots are missing.", path_, reason));
 }
 
 }  // namespace ardoise::analyzer

@@ -1,5 +1,5 @@
-// Writes blocks of snapshots to a file, in a thread of its own: who has one to write, worker or event loop, never waits
-// for the disk. Where that does not keep up, blocks are left out whole, and counted.
+// Writes blocks of snapshots to a file in a thread of its own: workers and the event loop never wait for the disk. If
+// the disk is too slow, whole blocks are dropped and counted.
 #pragma once
 
 #include <atomic>
@@ -20,16 +20,16 @@ class BlockWriter {
   static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of the file
   static constexpr std::size_t kMostWaiting = 64;                      // blocks, some 2 MB each at most
 
-  // complain: gets sentences, in any thread. descriptor: is written to; -1: a new file.
+  // complain: gets sentences, in any thread. descriptor: file to write to; -1: a new file.
   BlockWriter(std::string path, std::function<void(const std::string&)> complain, int descriptor = -1)
       : path_(std::move(path)), complain_(std::move(complain)), file_(descriptor) {}
   ~BlockWriter() { finish(); }
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
 
-  // Any thread. After finish() nothing is written.
+  // Any thread. After finish() blocks are dropped.
   void write(knowledge_sources::SnapshotBlock block);
-  // Waits until all is written, and says what is not.
+  // Waits until all blocks are written, and reports missing ones.
   void finish();
 
  private:
@@ -43,9 +43,9 @@ class BlockWriter {
   Condition filled_;
   std::deque<knowledge_sources::SnapshotBlock> waiting_ GUARDED_BY(mutex_);
   bool is_finished_ GUARDED_BY(mutex_) = false;
-  std::uint64_t too_late_ GUARDED_BY(mutex_) = 0;  // snapshots for which there was no room here
-  std::thread thread_;                             // begins with the first block
-  // By the thread, and after it.
+  std::uint64_t too_late_ GUARDED_BY(mutex_) = 0;  // snapshots dropped because the queue was full
+  std::thread thread_;                             // started by the first block
+  // Used by the thread, and after it has ended.
   int file_;
   std::uint64_t bytes_ = 0, left_out_ = 0;  // left_out: snapshots beyond kMostBytes
   bool has_failed_ = false;

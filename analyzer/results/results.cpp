@@ -1,4 +1,3 @@
-// See results.hpp.
 #include "analyzer/results/results.hpp"
 
 #include <fmt/format.h>
@@ -26,10 +25,10 @@ std::string& own_name() {
 }
 }  // namespace
 
-void speak_as(const std::string& name) { own_name() = name; }
+void set_own_name(const std::string& name) { own_name() = name; }
 
 void say(const std::string& sentence) {
-  // One write, so that lines of several ranks do not mix. Names in it may hold anything.
+  // One write, so that lines of several ranks do not mix. Names in it may contain anything.
   std::cerr << fmt::format("{}: {}\n", own_name(), reports::printable(sentence)) << std::flush;
 }
 
@@ -52,7 +51,7 @@ void mark_running(reports::Run& run) {
     const bool runs = application.quality.ranks_complete < application.ranks && application.ending.ends.empty();
     if (runs) application.ending.moment_seconds = application.wall_seconds;
     application.waiting.unreceived.clear();  // they may have arrived
-    // What was not sampled: samples come late.
+    // Times without samples: samples come late.
     std::erase_if(application.waiting.causes, [](const reports::WaitCause& cause) { return cause.kind == "other"; });
   }
 }
@@ -95,7 +94,7 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
       std::cout << reports::summary_text(reports::document_of(run)) << std::flush;
       return status;
     }
-    // Meanwhile all has ended, and the last profile is there.
+    // The launch has ended in the meantime, and the final profile exists.
     if (facts.running && safe_state_files(options.output, kFirstStatePrefix).empty()) return status;
     if (const std::string fault = fault_of_folder(options.output); !fault.empty()) {
       say(fmt::format("there is no report: the folder '{}' on {} {}.", options.output, host_name(), fault));

@@ -1,4 +1,4 @@
-// The end of every analysis, live or replayed: a drained, merged run becomes the model and the files of the report.
+// The end of every analysis, live or replayed: makes the model and the files of the report from a drained, merged run.
 #pragma once
 
 #include <chrono>
@@ -17,28 +17,28 @@ struct RunFacts {
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 1;
   std::uint32_t analyzer_workers = 1;
-  std::vector<std::string> notices;                      // of the launch, for the reader of the report
-  std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
+  std::vector<std::string> notices;                      // about the launch, for the reader of the report
+  std::chrono::steady_clock::time_point programs_ended;  // start of analysis_seconds
   bool analyzers_lost = false;                           // reports::Quality::analyzers_lost
   std::uint64_t memory_kills = 0;                        // reports::Ending::memory_kills
-  bool running = false;                                  // the programs go on: nothing is written but with --keep
+  bool running = false;                                  // the programs still run: files are written only with --keep
 };
 
 inline constexpr int kDone = 0, kIncomplete = 1, kUsage = 2;
 
-// Writes, prints and renders as the options say, complaints on standard error. Returns kDone or kIncomplete. trace: is
-// finished, too; nullptr: there is none.
+// Writes, prints and renders as the options say; errors go to standard error. Returns kDone or kIncomplete. trace:
+// finished as well; nullptr: none.
 [[nodiscard]] int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options,
                                knowledge_sources::TraceArchive* trace = nullptr);
 
-// One word for the launcher, in the file of --status-file; nothing without it.
+// One word for the launcher in the --status-file; does nothing without it.
 void leave_state(std::string_view state, const Options& options);
 
-// Ends with `status`, or, with --status-file, writes it there and returns 0.
+// Returns `status`, or, with --status-file, writes it there and returns 0.
 [[nodiscard]] int exit_status(int status, const Options& options);
 
-// From now on say() begins with this name.
-void speak_as(const std::string& name);
+// Sets the program name that say() prints.
+void set_own_name(const std::string& name);
 // "ardoise-analyzer: sentence" on standard error.
 void say(const std::string& sentence);
 

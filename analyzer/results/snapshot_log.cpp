@@ -1,4 +1,3 @@
-// See snapshot_log.hpp.
 #include "analyzer/results/snapshot_log.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +66,7 @@ void SnapshotLog::name_call(std::uint32_t program, std::uint32_t rank, std::uint
   call.source_file = place.source_file;
   call.line = place.line;
   call.stack = place.stack;
-  // A block has one text for a call: the one that it began with may know less.
+  // A block has one text for a call: its first text may be less complete.
   if (!builder_.block().records.empty()) write();
   (void)builder_.id_of(programs_.at(program), call);
   if (builder_.add_cells(1)) write();
@@ -111,7 +110,7 @@ SnapshotLog::Block::Call SnapshotLog::call_of(std::uint32_t program, std::uint32
   return call;
 }
 
-// What is called is looked up once for a block.
+// The call is looked up once for each block.
 std::uint32_t SnapshotLog::id_of(const Block::Program& program, std::uint32_t rank, std::uint64_t key) {
   const auto [found, is_new] = call_ids_.try_emplace({program.number, rank, key}, 0);
   if (is_new) found->second = builder_.id_of(program, call_of(program.number, rank, key));
@@ -146,7 +145,7 @@ void SnapshotLog::take_late(const Series& series, std::int64_t time, std::uint64
         std::ranges::upper_bound(found->second, time, {}, [](const Waiting& each) { return each.record.begin; });
     if (after != found->second.begin()) {
       Waiting& snapshot = *std::prev(after);
-      // Between phases nothing is open.
+      // Nothing is open between phases.
       if (time < snapshot.record.end) snapshot.calls[key] += sums;
       return;
     }
@@ -170,7 +169,7 @@ void SnapshotLog::settle(const Series& series, const Waiting& waiting) {
   if (builder_.add_cells(1 + waiting.calls.size() + waiting.values.size())) write();
 }
 
-// Those that came before that.
+// Writes snapshots that came before `time`.
 void SnapshotLog::settle_until(Clock::time_point time) {
   for (auto& [series, list] : waiting_) {
     while (!list.empty() && list.front().since < time) {
@@ -196,7 +195,7 @@ void SnapshotLog::finish() {
 
 void SnapshotLog::write() {
   const Block& block = builder_.block();
-  // A copy of the process writes nothing: what is its writer's is in any state.
+  // A copy of the process writes nothing: the state of its writer is undefined.
   const bool has_some = !block.records.empty() || !block.calls.empty();
   if (has_some && writer_ && process_ == ::getpid()) {
     writer_->write(builder_.take());

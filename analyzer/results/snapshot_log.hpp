@@ -1,9 +1,9 @@
-// The file of this analyzer's snapshots, snapshots-N.ards in the folder of the report (docs/guide/snapshots.md):
-// written while the programs run, a block at a time, whole blocks only. A worker that brings a snapshot never waits for
-// the disk (block_writer.hpp).
+// The file of this analyzer's snapshots, snapshots-N.ards in the folder of the report (docs/guide/snapshots.md),
+// written in whole blocks while the programs run. Workers that add a snapshot never wait for the disk
+// (block_writer.hpp).
 //
-// A snapshot waits here for calls that come late, those of I/O and of other threads, before it is written: two seconds,
-// or until much waits. What comes later yet is written by itself.
+// A snapshot waits here for late calls (I/O, other threads) before it is written: two seconds, or less when many wait.
+// Later calls are written separately.
 #pragma once
 
 #include <chrono>
@@ -30,12 +30,12 @@ namespace ardoise::analyzer {
 
 class SnapshotLog final : public knowledge_sources::SnapshotSink {
  public:
-  // complain: gets a sentence, in any thread, of what is not in the file. patience: how long a snapshot waits.
+  // complain: gets a sentence, in any thread, on missing data. patience: how long a snapshot waits.
   explicit SnapshotLog(std::function<void(const std::string&)> complain,
                        std::chrono::milliseconds patience = std::chrono::seconds(2))
       : complain_(std::move(complain)), patience_(patience) {}
 
-  // What analyses are told; none of it outlives the log.
+  // Settings for the analyses; valid while the log lives.
   [[nodiscard]] knowledge_sources::SnapshotSettings settings(const Options& options) {
     knowledge_sources::SnapshotSettings settings;
     settings.conditions = options.snapshot_conditions;
@@ -43,14 +43,14 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
     if (options.snapshot_seconds > 0) settings.sink = this;
     return settings;
   }
-  // Those of an earlier run, which had more analyzers, perhaps. On one analyzer, before the others begin.
+  // Removes files of an earlier run, which may have had more analyzers. On one analyzer, before the others begin.
   static void remove_old(const std::string& folder);
-  // Before the first pack. run: of the launch, equal on all of its analyzers. descriptor: see BlockWriter.
+  // Before the first pack. run: number of the launch, equal on all analyzers. descriptor: see BlockWriter.
   void begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run, int descriptor = -1);
   void add_program(const knowledge_sources::Program& program);
-  // Writes what has waited long enough.
+  // Writes snapshots that have waited long enough.
   void flush();
-  // All that is left, and where the calls were made.
+  // Writes all remaining snapshots, and the places of the calls.
   void finish();
 
   void take(const Series& series, const Part& part, const knowledge_sources::Snapshot& snapshot,
@@ -88,7 +88,7 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   std::optional<BlockWriter> writer_ GUARDED_BY(mutex_);
   std::int64_t process_ GUARDED_BY(mutex_) = 0;  // a copy of the process writes nothing
   knowledge_sources::BlockBuilder builder_ GUARDED_BY(mutex_){0};
-  // By program, rank and key; of the block that is made.
+  // By program, rank and key; for the current block.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> call_ids_ GUARDED_BY(mutex_);
   std::map<std::uint32_t, Block::Program> programs_ GUARDED_BY(mutex_);
   std::map<Series, std::deque<Waiting>> waiting_ GUARDED_BY(mutex_);

@@ -1,4 +1,3 @@
-// See trace_markers.hpp.
 #include "analyzer/results/trace_markers.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +43,7 @@ void add_series(const reports::Application& application, const reports::Snapshot
                                    : fmt::format("{} {} to {}", category, first, first + rounds - 1);
     if (i < series.numbers.size()) text += fmt::format(" (number {})", series.numbers[i]);
     if (i < series.mpi_seconds.size())
-      text += fmt::format(": {:.6f} s, of them {:.6f} s in MPI", series.seconds[i], series.mpi_seconds[i]);
+      text += fmt::format(": {:.6f} s, {:.6f} s of them in MPI", series.seconds[i], series.mpi_seconds[i]);
     markers.push_back({application.name, "snapshot", category, TraceMarker::Severity::kNone, series.begin_seconds[i],
                        series.seconds[i], std::move(text)});
     first += rounds;

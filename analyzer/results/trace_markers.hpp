@@ -1,4 +1,4 @@
-// The markers of a trace: what the report says, over the time that it says it of.
+// The markers of a trace: findings of the report, at the times they refer to.
 #pragma once
 
 #include <vector>

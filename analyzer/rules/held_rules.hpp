@@ -1,4 +1,4 @@
-// Rules that have become true: workers note them, the event loop takes them.
+// Rules whose conditions have become true: workers add them, the event loop takes them.
 #pragma once
 
 #include <compare>
@@ -14,20 +14,20 @@ inline constexpr std::uint32_t kAllRanks = UINT32_MAX;
 
 struct RuleOfRank {
   std::uint32_t rule;     // index
-  std::uint32_t program;  // its partition
-  std::uint32_t rank;     // in it; or kAllRanks
+  std::uint32_t program;  // partition
+  std::uint32_t rank;     // rank in it, or kAllRanks
   auto operator<=>(const RuleOfRank&) const = default;
 };
 using TimesHeld = std::map<RuleOfRank, std::uint64_t>;
 
-// Thread safe. Holds no more than an entry for each rule and rank.
+// Thread safe. Holds at most one entry for each rule and rank.
 class HeldRules {
  public:
   void note(const RuleOfRank& rule) {
     const MutexLock guard(mutex_);
     ++times_[rule];
   }
-  // Those since the last take().
+  // Entries since the last take().
   [[nodiscard]] TimesHeld take() {
     const MutexLock guard(mutex_);
     return std::exchange(times_, {});

@@ -1,4 +1,3 @@
-// See rule_actions.hpp.
 #include "analyzer/rules/rule_actions.hpp"
 
 #include <fmt/format.h>
@@ -42,8 +41,11 @@ std::string settings_of_launch(std::string_view settings) {
 }  // namespace
 
 RuleActions::RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts,
-                         Tell tell)
-    : rules_(std::move(rules)), programs_(by_partition(std::move(programs))), counts_(counts), tell_(std::move(tell)) {}
+                         AppendCommand append)
+    : rules_(std::move(rules)),
+      programs_(by_partition(std::move(programs))),
+      counts_(counts),
+      append_(std::move(append)) {}
 
 template <class Use>
 void RuleActions::for_each_group(const Targets& sorted, Use&& use) {
@@ -98,14 +100,14 @@ void RuleActions::end_those_over(Time now) {
 
 void RuleActions::begin(const Targets& targets, Time now) {
   const Rule& rule = rules_[targets.front().rule];
-  const Appended told = tell(targets, rule.settings, kMostBytes);
-  if (told.is_busy) return;
+  const Appended appended = append(targets, rule.settings, kMostBytes);
+  if (appended.is_busy) return;
   for (const RuleOfRank& target : targets) {
     waiting_.erase(target);
     Acts& acts = acts_[target];
     ++acts.number;
     acts.last = now;
-    if (rule.seconds == 0 || told.number == 0) continue;
+    if (rule.seconds == 0 || appended.number == 0) continue;
     ends_[target] = now + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(rule.seconds));
     next_end_ = std::min(next_end_, ends_[target]);
   }
@@ -113,20 +115,20 @@ void RuleActions::begin(const Targets& targets, Time now) {
 
 void RuleActions::end(const Targets& targets) {
   const std::string settings = settings_of_launch(rules_[targets.front().rule].settings);
-  if (tell(targets, settings, instrument::kMaxControlBytes).is_busy) return;
+  if (append(targets, settings, instrument::kMaxControlBytes).is_busy) return;
   for (const RuleOfRank& target : targets) ends_.erase(target);
 }
 
-Appended RuleActions::tell(const Targets& targets, const std::string& settings, std::size_t most_bytes) {
+Appended RuleActions::append(const Targets& targets, const std::string& settings, std::size_t most_bytes) {
   const RuleOfRank& first = targets.front();
   const knowledge_sources::Program& program = programs_.at(first.program);
   const std::string ranks = ranks_of_command(targets, program.place.first_rank);
-  Appended told = tell_({0, ranks, program.name, settings, first.rule + 1}, most_bytes);
-  if (told.number != 0 || told.is_busy) return told;
+  Appended appended = append_({0, ranks, program.name, settings, first.rule + 1}, most_bytes);
+  if (appended.number != 0 || appended.is_busy) return appended;
   RuleCount& count = counts_.of(first.rule);
-  count.untold += targets.size();
-  if (count.why.empty()) count.why = told.why;
-  return told;
+  count.unsent += targets.size();
+  if (count.why.empty()) count.why = appended.why;
+  return appended;
 }
 
 }  // namespace ardoise::analyzer

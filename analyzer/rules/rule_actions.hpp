@@ -1,5 +1,5 @@
-// What follows from rules that hold: commands to the processes (command_file.hpp), not too many, and the end of what
-// was set for some time. Knows no clock and no file, so that tests bring theirs.
+// Actions of rules: limits and sends commands to the processes (command_file.hpp), and resets settings with a duration.
+// Clock and file are passed in, for tests.
 #pragma once
 
 #include <chrono>
@@ -23,21 +23,22 @@ namespace ardoise::analyzer {
 class RuleActions {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // A rule acts on a rank no sooner after the last time, and no more often.
+  // Minimum interval between actions of a rule on a rank, and their maximum number.
   static constexpr std::chrono::seconds kRest{1};
   static constexpr std::uint32_t kMostActs = 64;
-  // Of the file of commands: the rest is for the ends, and for the user.
+  // Limit of the command file for rules: the rest is reserved for resets and for the user.
   static constexpr std::size_t kMostBytes = instrument::kMaxControlBytes / 2;
 
-  // most_bytes: of the file, with the command.
-  using Tell = std::function<Appended(const instrument::ControlCommand& command, std::size_t most_bytes)>;
+  // most_bytes: limit of the file, including the command.
+  using AppendCommand = std::function<Appended(const instrument::ControlCommand& command, std::size_t most_bytes)>;
 
   // counts outlives it.
-  RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts, Tell tell);
+  RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts,
+              AppendCommand append);
 
-  // From time to time: those that have held since the last time. Ranks for which the same rule holds are one command.
+  // Called periodically with the rules that have held since the last call. Ranks with the same rule share one command.
   void act(const TimesHeld& held, Time now);
-  // The programs have ended: they are told nothing any more.
+  // The programs have ended: only counts.
   void count_late(const TimesHeld& held);
 
  private:
@@ -46,12 +47,12 @@ class RuleActions {
     Time last{};
   };
   using Targets = std::vector<RuleOfRank>;
-  // use(targets) for those of each rule and program.
+  // Calls use(targets) for the targets of each rule and program.
   template <class Use>
   static void for_each_group(const Targets& sorted, Use&& use);
   void count(const TimesHeld& held);
   [[nodiscard]] RuleOfRank target_of(const RuleOfRank& held) const;
-  [[nodiscard]] Appended tell(const Targets& targets, const std::string& settings, std::size_t most_bytes);
+  [[nodiscard]] Appended append(const Targets& targets, const std::string& settings, std::size_t most_bytes);
   void begin(const Targets& targets, Time now);
   void end(const Targets& targets);
   void end_those_over(Time now);
@@ -59,12 +60,12 @@ class RuleActions {
   const std::vector<Rule> rules_;
   const std::map<std::uint32_t, knowledge_sources::Program> programs_;
   RuleCounts& counts_;
-  const Tell tell_;
-  std::set<RuleOfRank> known_;    // have held
-  std::set<RuleOfRank> waiting_;  // to act
+  const AppendCommand append_;
+  std::set<RuleOfRank> known_;    // have held before
+  std::set<RuleOfRank> waiting_;  // to act on
   std::map<RuleOfRank, Acts> acts_;
-  std::map<RuleOfRank, Time> ends_;  // of what is set for some time
-  Time next_end_ = Time::max();      // none of these ends sooner
+  std::map<RuleOfRank, Time> ends_;  // when settings with a duration are reset
+  Time next_end_ = Time::max();      // the earliest of these
 };
 
 }  // namespace ardoise::analyzer

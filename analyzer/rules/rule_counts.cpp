@@ -1,4 +1,3 @@
-// See rule_counts.hpp.
 #include "analyzer/rules/rule_counts.hpp"
 
 #include <fmt/format.h>
@@ -21,18 +20,18 @@ std::vector<std::string> RuleCounts::notices() const {
       never.push_back(i + 1);
       continue;
     }
-    const std::string on_ranks =  // none: it is of a program
+    const std::string on_ranks =  // none: a rule on the program
         count.ranks == 0 ? std::string() : fmt::format("on {}, ", reports::counted(count.ranks, "rank"));
     std::string notice = fmt::format("Rule {} (when {}) held {}{}; {}.", i + 1, count.condition, on_ranks,
                                      reports::counted(count.times, "time"), count.effect);
     if (count.held_back != 0)
-      notice += fmt::format(" It was held back {}: a rule acts on a rank at most once a second and {} times in all.",
+      notice += fmt::format(" It was suppressed {}: a rule acts on a rank at most once a second and {} times in all.",
                             reports::counted(count.held_back, "time"), RuleActions::kMostActs);
     if (count.late != 0)
       notice += fmt::format(" It was too late {}: the programs had ended.", reports::counted(count.late, "time"));
-    if (count.untold != 0)
+    if (count.unsent != 0)
       notice +=
-          fmt::format(" The programs could not be told {}: {}.", reports::counted(count.untold, "time"), count.why);
+          fmt::format(" Its command could not be sent {}: {}.", reports::counted(count.unsent, "time"), count.why);
     notices.push_back(std::move(notice));
   }
   if (!never.empty())
@@ -45,7 +44,7 @@ void RuleCounts::write(knowledge_sources::ByteWriter& out) const {
   for (const RuleCount& each : counts_) {
     out.put_text(each.condition);
     out.put_text(each.effect);
-    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.late, each.untold}) out.put(number);
+    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.late, each.unsent}) out.put(number);
     out.put_text(each.why);
   }
 }
@@ -56,7 +55,7 @@ RuleCounts RuleCounts::read(knowledge_sources::ByteReader& in) {
     RuleCount& each = counts.counts_.emplace_back();
     each.condition = in.get_text();
     each.effect = in.get_text();
-    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.late, &each.untold})
+    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.late, &each.unsent})
       *number = in.get<std::uint64_t>();
     each.why = in.get_text();
   }
@@ -74,7 +73,7 @@ void RuleCounts::merge(const RuleCounts& other) {
     to.times += from.times;
     to.held_back += from.held_back;
     to.late += from.late;
-    to.untold += from.untold;
+    to.unsent += from.unsent;
     if (to.why.empty()) to.why = from.why;
   }
 }

@@ -1,4 +1,4 @@
-// What rules did, for the report. All analyzers have the same rules; each counts for the ranks that it has.
+// Statistics on rules for the report. All analyzers have the same rules; each counts for its ranks.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace ardoise::analyzer {
 
 struct RuleCount {
   std::string condition{}, effect{};
-  std::uint64_t ranks = 0, times = 0;  // that it held
-  std::uint64_t held_back = 0;         // of these times
-  std::uint64_t late = 0;              // likewise: known when the programs had ended
-  std::uint64_t untold = 0;            // of these times, and of those that it was over: no command could be written
-  std::string why{};                   // the first of these
+  std::uint64_t ranks = 0, times = 0;  // how often, and on how many ranks, it held
+  std::uint64_t held_back = 0;         // of these times: suppressed
+  std::uint64_t late = 0;              // of these times: the programs had ended
+  std::uint64_t unsent = 0;            // commands, resets included, that could not be written
+  std::string why{};                   // the first reason for that
 };
 
 // Not thread safe.

@@ -1,4 +1,3 @@
-// See rule_file.hpp.
 #include "analyzer/rules/rule_file.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 10, kMostRules = 64;
-// Processes look for commands every 50 to 500 ms.
+// Processes check for commands every 50 to 500 ms.
 constexpr double kLeastSeconds = 0.1, kMostSeconds = 36e6;
 
 struct TimeUnit {

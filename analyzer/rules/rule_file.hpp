@@ -1,4 +1,4 @@
-// Rules: what changes while programs run, and when (ardoise --rules FILE). A line each:
+// Rules: settings to change while programs run, and when (ardoise --rules FILE). One per line:
 //
 //   # comments and empty lines are allowed
 //   when calls(MPI_Alltoall) > 1000: rate=1000 for 10 s
@@ -9,8 +9,8 @@
 //   target = "all" | "ranks" "that" "differ"
 //   unit  = "ms" | "s" | "min" | "h"
 //
-// The condition is that of knowledge_sources/plugins/snapshots/condition.hpp, the settings are those of `ardoise
-// control` (instrument/settings/changes.hpp).
+// Conditions are those of knowledge_sources/plugins/snapshots/condition.hpp, settings those of `ardoise control`
+// (instrument/settings/changes.hpp).
 #pragma once
 
 #include <cstdint>
@@ -22,22 +22,22 @@
 namespace ardoise::analyzer {
 
 enum class RuleTarget : std::uint8_t {
-  kRank,      // that for which it holds
-  kAll,       // of the program
-  kDiffering  // from the others (knowledge_sources/plugins/snapshots/balances.hpp)
+  kRank,      // the rank for which it holds
+  kAll,       // all ranks of the program
+  kDiffering  // ranks that differ from the others (knowledge_sources/plugins/snapshots/balances.hpp)
 };
 
 struct Rule {
   std::string condition, settings;
-  double seconds = 0;    // after which the settings are those of the launch again; 0: never
-  std::string duration;  // likewise, "10 s"
+  double seconds = 0;    // after which the settings of the launch return; 0: never
+  std::string duration;  // the same as text, "10 s"
   RuleTarget target = RuleTarget::kRank;
 
   // "set rate=1000 on all ranks for 10 s"
   [[nodiscard]] std::string effect() const;
 };
 
-// name: of the file. Both throw std::invalid_argument with a sentence that names the line, the place and what was
+// name: of the file. Both throw std::invalid_argument with a sentence that names the line, the position and what was
 // expected.
 [[nodiscard]] std::vector<Rule> parse_rules(std::string_view text, std::string_view name);
 [[nodiscard]] std::vector<Rule> read_rules(const std::filesystem::path& file);

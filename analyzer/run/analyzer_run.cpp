@@ -1,4 +1,3 @@
-// See analyzer_run.hpp.
 #include "analyzer/run/analyzer_run.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ AnalyzerRun::AnalyzerRun(Options options)
               .byte_limit = options.memory_bytes,
               .on_failure =
                   [this](std::string_view source, std::string_view message) {
-                    complain(fmt::format("The knowledge source {} failed, and some of its numbers are missing: {}.",
+                    complain(fmt::format("The knowledge source {} failed, and some of its results are missing: {}.",
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),
@@ -48,7 +47,7 @@ void AnalyzerRun::add_program(knowledge_sources::Program program) {
 }
 
 void AnalyzerRun::submit(const SourcedPack& pack) {
-  if (pack.bytes.size() >= sizeof(instrument::PackHeader)) {  // else the dispatcher will say what is wrong with it
+  if (pack.bytes.size() >= sizeof(instrument::PackHeader)) {  // otherwise the dispatcher reports it
     auto& header = *reinterpret_cast<instrument::PackHeader*>(pack.bytes.data());
     const knowledge_sources::Program* found = nullptr;
     for (const auto& program : programs_) {
@@ -62,7 +61,7 @@ void AnalyzerRun::submit(const SourcedPack& pack) {
       blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack.bytes, pack.release, pack.context));
 }
 
-// Room that no job will make is taken by what waits for packs that were lost.
+// Packs held back for lost predecessors occupy room that no job frees.
 bool AnalyzerRun::wait_for_room(std::chrono::milliseconds timeout) {
   if (board_.wait_below_limit(timeout)) return true;
   if (board_.is_quiet()) reduction_.make_room();
@@ -104,7 +103,7 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
     const MutexLock guard(complaints_mutex_);
     complaints_.merge(complaints);
   } catch (const std::exception& error) {
-    complain(fmt::format("The numbers of one analyzer are missing: {}", error.what()));
+    complain(fmt::format("The results of one analyzer are missing: {}", error.what()));
   }
 }
 

@@ -1,5 +1,5 @@
-// One analyzer rank's work without MPI: the blackboard, the reduction of every program on it, and what went wrong. A
-// launch feeds it packs of streams, replay those of files; both then merge runs and make the model in the same way.
+// The work of one analyzer rank, without MPI: the blackboard, the reductions of all programs, and complaints. A launch
+// submits packs of streams, replay packs of files; both then merge runs and make the model in the same way.
 //
 //   submit() … submit()  →  drain()  →  partial() ──▶ absorb() on another run  →  contribute() on the last one
 //
@@ -31,26 +31,26 @@ class AnalyzerRun {
  public:
   struct Options {
     unsigned workers = 1;
-    std::size_t memory_bytes = std::size_t{256} << 20;  // of packs being worked on
+    std::size_t memory_bytes = std::size_t{256} << 20;  // limit for packs being processed
     std::vector<knowledge_sources::AnalysisFactory> analyses;
     knowledge_sources::SnapshotSettings snapshots{};
     std::vector<Rule> rules{};
     knowledge_sources::TraceSettings traces{};
   };
   explicit AnalyzerRun(Options options);
-  ~AnalyzerRun() { board_.drain(); }  // so that no pack is in use when the reduction goes
+  ~AnalyzerRun() { board_.drain(); }  // no pack is in use when the reduction is destroyed
   AnalyzerRun(const AnalyzerRun&) = delete;
   AnalyzerRun& operator=(const AnalyzerRun&) = delete;
 
   void add_program(knowledge_sources::Program program);
 
-  // Makes partition and rank of the pack, which are those of a world, the numbers of the program and of the rank in it.
-  // The pack is released when its last user is done, on any thread.
+  // Translates partition and world rank of the pack to the program's number and the rank in it. The pack is released
+  // after its last use, on any thread.
   void submit(const SourcedPack& pack);
-  // False: more than the memory limit is being worked on, and was so for the whole time.
+  // False: the memory limit was exceeded during the whole timeout.
   [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout);
   void drain() { board_.drain(); }
-  // When all has been submitted, and no other analyzer has anything for this one.
+  // After all packs are submitted and all other analyzers have settled.
   void finish() {
     drain();
     flush();
@@ -60,27 +60,27 @@ class AnalyzerRun {
     drain();
   }
 
-  // As those of Blackboard.
-  void while_still(const std::function<void()>& action) { board_.while_still(action); }
-  void lose_workers() { board_.lose_workers(); }
-  void shorten() { reduction_.shorten(); }  // as Analysis
+  // See Blackboard.
+  void while_paused(const std::function<void()>& action) { board_.while_paused(action); }
+  void continue_without_workers() { board_.continue_without_workers(); }
+  void shorten() { reduction_.shorten(); }  // see Analysis
 
-  // Before the first program: the boards of the other analyzers. The transport outlives the run.
+  // Before the first program: connects the boards of the other analyzers. The transport outlives the run.
   void connect(blackboard::Transport& transport) { board_.connect(transport); }
-  // An entry that another analyzer has sent.
+  // An entry from another analyzer.
   void submit(blackboard::EntryRef entry) { board_.submit(std::move(entry)); }
-  // Needs a drained run: sends what is held back for other analyzers.
+  // Needs a drained run: sends entries held back for other analyzers.
   void flush() const { reduction_.flush(); }
-  // When nothing moves any more between the analyzers: what can only be told then.
+  // After no entry is in flight between analyzers: completes results that need this.
   void end() const { reduction_.end(); }
 
-  // A sentence for the report, and a reason for an exit status that is not 0.
+  // A sentence for the report; makes the exit status non-zero.
   void complain(const std::string& sentence);
   [[nodiscard]] std::vector<std::string> complaints() const;
 
-  // Those that have become true.
+  // Rules that have become true.
   [[nodiscard]] HeldRules& held_rules() { return held_rules_; }
-  // What was done for them. For the thread of submit().
+  // Statistics of their actions. For the thread of submit().
   [[nodiscard]] RuleCounts& rule_counts() { return rule_counts_; }
 
   [[nodiscard]] std::vector<std::byte> partial() const;
@@ -90,12 +90,12 @@ class AnalyzerRun {
  private:
   mutable Mutex complaints_mutex_;  // workers complain too, so it outlives board_
   knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
-  HeldRules held_rules_;  // likewise
+  HeldRules held_rules_;  // outlives board_ too
   RuleCounts rule_counts_;
   std::vector<RuleTarget> targets_;  // by rule
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
-  knowledge_sources::SnapshotSettings snapshots_;  // and what the rules watch
+  knowledge_sources::SnapshotSettings snapshots_;  // includes the conditions of rules
   knowledge_sources::TraceSettings traces_;
   std::vector<knowledge_sources::Program> programs_;
 };

@@ -1,4 +1,3 @@
-// See event_loop.hpp.
 #include "analyzer/run/event_loop.hpp"
 
 #include <poll.h>
@@ -18,7 +17,7 @@
 namespace ardoise::analyzer {
 namespace {
 
-// What the handler may touch. relaxed, both: nothing else is handed over with them.
+// Data of the signal handler. Both relaxed: they publish no other data.
 std::atomic<int> wakeup_of_handler{-1};
 std::atomic<std::uint64_t> pending{0};  // a bit for each signal
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

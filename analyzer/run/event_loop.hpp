@@ -1,5 +1,5 @@
-// The one place where the analyzer waits: for packs of its source, messages of other analyzers, points in time, and
-// signals. All of them are called in the thread that runs the loop, which is the one that may call MPI.
+// The one place where the analyzer waits: for packs of its source, messages of other analyzers, timers, and signals.
+// All callbacks run in the loop's thread, which is the one that may call MPI.
 //
 //   EventLoop loop;
 //   const auto blocks = loop.poll([&] { … if (at_end) loop.stop(); return Found::something; });
@@ -7,9 +7,8 @@
 //   loop.on_signal(SIGTERM, [] { … });
 //   loop.run();
 //
-// What only polling can tell (MPI) is polled at full speed while things move, and less and less often when they do not
-// (vmpi/streams/backoff.hpp): an idle loop takes less than a hundredth of a processor. Timers and signals end its
-// sleeps.
+// MPI is polled at full speed under traffic, and less and less often when idle (vmpi/streams/backoff.hpp): an idle loop
+// takes less than 1 % of a processor. Timers and signals end its sleeps.
 #pragma once
 
 #include <chrono>
@@ -20,10 +19,10 @@
 
 namespace ardoise::analyzer {
 
-// What a poll found. arriving: nothing yet, but MPI is at work on a message for us.
+// Result of a poll. arriving: nothing yet, but MPI is transferring a message to us.
 enum class Found { nothing, arriving, something };
 
-// Used by one thread. Nothing may be registered or removed inside a call of the loop.
+// Used by one thread. Callbacks must not register or remove anything.
 class EventLoop {
   struct Source {
     std::function<Found()> poll;
@@ -34,7 +33,7 @@ class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Takes what was registered out of the loop when it goes.
+  // Removes its callback from the loop at the end of its lifetime.
   class [[nodiscard]] Registration {
    public:
     Registration(std::list<Source>& sources, Source source)
@@ -48,21 +47,21 @@ class EventLoop {
     std::list<Source>::iterator place_;
   };
 
-  // Throws std::system_error where the kernel gives no descriptor for the signals.
+  // Throws std::system_error if the kernel gives no descriptor for the signals.
   EventLoop();
   ~EventLoop();  // its signals are ignored from then on
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Must not wait for long: signals and timers wait for it.
+  // Must not block for long: signals and timers wait for it.
   Registration poll(std::function<Found()> source);
-  // The first time at once.
+  // First called at once.
   Registration every(Clock::duration interval, std::function<void()> action);
-  // Only one loop of the process can have signals. A signal that comes while the loop does not run has its effect when
-  // it does.
+  // Only one loop of the process can have signals. A signal that arrives while the loop does not run takes effect when
+  // it runs again.
   void on_signal(int signal, std::function<void()> action);
 
-  // Until one of the registered calls stop().
+  // Until a callback calls stop().
   void run();
   void stop() { stopped_ = true; }
 

@@ -1,4 +1,3 @@
-// See ingest.hpp.
 #include "analyzer/run/ingest.hpp"
 
 #include <chrono>
@@ -6,7 +5,7 @@
 namespace ardoise::analyzer {
 
 void ingest(EventLoop& loop, PackSource& source, AnalyzerRun& run) {
-  // Workers wake whoever waits for room. Long enough not to spin; signals and other analyzers wait for it.
+  // Workers wake the thread that waits for room. Long enough not to spin; signals and other analyzers wait for it.
   constexpr std::chrono::milliseconds kWaitForRoom(1);
   const auto packs = loop.poll([&] {
     if (!run.wait_for_room(kWaitForRoom)) return Found::something;

@@ -1,5 +1,5 @@
-// The way in, of a running launch and of captured packs alike: brings the packs of a source, without copying them, to
-// the blackboard, until the source ends.
+// The input path of a running launch and of captured packs: submits the packs of a source to the blackboard, without
+// copying them, until the source ends.
 //
 // The run's memory limit is the back-pressure: above it no pack is taken, the stream fills, and programs wait or record
 // less.
@@ -11,8 +11,8 @@
 
 namespace ardoise::analyzer {
 
-// Runs the loop until the source ends. What went wrong becomes complaints of the run, which must be drained before
-// the source goes.
+// Runs the loop until the source ends. Errors become complaints of the run, which must be drained before the source is
+// destroyed.
 void ingest(EventLoop& loop, PackSource& source, AnalyzerRun& run);
 
 }  // namespace ardoise::analyzer

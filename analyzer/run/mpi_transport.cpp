@@ -1,4 +1,3 @@
-// See mpi_transport.hpp.
 #include "analyzer/run/mpi_transport.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 
 namespace ardoise::analyzer {
 
-// A message that arrives, then the memory of an entry.
+// A message in transfer, then the memory of an entry.
 struct MpiTransport::Taken {
   std::vector<std::byte> bytes;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -26,7 +25,7 @@ MpiTransport::MpiTransport(MPI_Comm analyzers, AnalyzerRun& run)
   PMPI_Comm_rank(analyzers_, &self_);
 }
 
-// Only after an error is something under way here: MPI may still use that memory.
+// A transfer is pending here only after an error: MPI may still access its memory.
 MpiTransport::~MpiTransport() {
   if (!sending_.empty()) (void)new std::list<Sending>(std::move(sending_));
   for (auto& each : arriving_) (void)each.release();
@@ -42,7 +41,8 @@ void MpiTransport::fail(const char* what, int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   PMPI_Error_string(code, text.data(), &length);
-  run_.complain(fmt::format("Records between analyzers are lost, since MPI could not {} them: {}.", what, text.data()));
+  run_.complain(
+      fmt::format("Records between analyzers are lost because MPI could not {} them: {}.", what, text.data()));
 }
 
 Found MpiTransport::poll() {
@@ -128,9 +128,8 @@ Found MpiTransport::end_takes() {
 
 bool MpiTransport::has_left() const { return sending_.empty() && !has_queued_.load(std::memory_order_relaxed); }
 
-// Mattern, Algorithms for distributed termination detection (1987), four counters: nothing is on its way when, in two
-// rounds one after the other, all analyzers together had received as many entries as they had sent, and none had moved
-// in between.
+// Mattern, Algorithms for distributed termination detection (1987), four counters: no entry is in flight when, in two
+// consecutive rounds, all analyzers together had received as many entries as sent, without a change in between.
 void MpiTransport::settle(EventLoop& loop) {
   const auto entries = loop.poll([this] { return poll(); });
   std::array<std::uint64_t, 2> before{1, 0};
@@ -164,7 +163,7 @@ void MpiTransport::settle(EventLoop& loop) {
       continue;
     }
     if (has_ended) return;
-    // On all analyzers: each has the same sums.
+    // Reached by all analyzers at the same round: each has the same sums.
     run_.end();
     has_ended = true;
     before = {1, 0};

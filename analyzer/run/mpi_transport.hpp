@@ -1,11 +1,10 @@
 // Carries keyed entries between the blackboards of the analyzers, over MPI. Workers put entries into a queue; the event
-// loop, in whose thread MPI is called, sends them and submits what comes from others.
+// loop, in whose thread MPI is called, sends them and submits received ones.
 //
-//   worker: send() ─▶ queue ─▶ loop: at most kSending at a time ─▶ MPI ─▶ loop: at most kTaken not used yet ─▶ board
+//   worker: send() ─▶ queue ─▶ loop: at most kSending at a time ─▶ MPI ─▶ loop: at most kTaken unprocessed ─▶ board
 //
-// It can't deadlock: every analyzer takes what comes at any time, workers never wait, and entries that keyed entries
-// bring about are made of those that packs brought about. Back-pressure: what waits in the queue counts on the board's
-// byte limit, above which the analyzer takes no packs.
+// No deadlock: every analyzer receives at any time, workers never block, and keyed entries only derive from entries of
+// packs. Back-pressure: queued entries count on the board's byte limit, above which the analyzer takes no packs.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +29,7 @@ class MpiTransport final : public blackboard::Transport {
   static constexpr std::size_t kSending = 16;
   static constexpr std::size_t kTaken = 64;
 
-  // analyzers: all of them; no other messages with kTag on it. Collective.
+  // analyzers: all of them; kTag on it is ours. Collective.
   MpiTransport(MPI_Comm analyzers, AnalyzerRun& run);
   ~MpiTransport() override;
 
@@ -40,8 +39,8 @@ class MpiTransport final : public blackboard::Transport {
 
   // In the loop's thread, as a source of the loop.
   Found poll();
-  // Collective, when all packs of this analyzer are submitted: runs the loop until no entry is on its way between any
-  // analyzers, and all have been used.
+  // Collective, after all packs of this analyzer are submitted: runs the loop until no entry is in flight between any
+  // analyzers, and all are processed.
   void settle(EventLoop& loop);
 
  private:
@@ -52,9 +51,9 @@ class MpiTransport final : public blackboard::Transport {
     blackboard::EntryRef entry;
   };
   struct Sending {
-    std::vector<std::byte> bytes;  // the entry's type, then its payload
+    std::vector<std::byte> bytes;  // type of the entry, then its payload
     MPI_Request request = MPI_REQUEST_NULL;
-    blackboard::EntryRef entry;  // counts until it has left
+    blackboard::EntryRef entry;  // counts until it is sent
   };
   struct Taken;
   void start_sends();
@@ -72,7 +71,7 @@ class MpiTransport final : public blackboard::Transport {
   std::atomic<bool> has_queued_{false};
   std::list<Sending> sending_;
   std::list<std::unique_ptr<Taken>> arriving_;
-  std::shared_ptr<std::atomic<std::size_t>> taken_;  // entries here that are not used yet
+  std::shared_ptr<std::atomic<std::size_t>> taken_;  // unprocessed entries here
   std::uint64_t sent_ = 0, received_ = 0;
 };
 

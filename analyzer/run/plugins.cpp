@@ -1,4 +1,3 @@
-// See plugins.hpp.
 #include "analyzer/run/plugins.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +42,7 @@ Plugins load_plugins(const std::string& folder, const std::vector<std::string>& 
     return complaints;
   };
   std::vector<std::string> faults = load(paths);
-  if (faults.size() > 1) {  // one cause: another version was installed over this one, or a part of it
+  if (faults.size() > 1) {  // one common cause: another version was installed over this one, or a part of it
     faults = {
         fmt::format("{} of the {} knowledge sources in '{}' cannot be loaded; install Ardoise again. The first: {}",
                     faults.size(), paths.size(), folder, faults.front())};

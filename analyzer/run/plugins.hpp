@@ -1,5 +1,5 @@
-// The knowledge sources of an analyzer: those that are installed with it (lib/ardoise/*.so beside the executable), and
-// those that the user adds.
+// The knowledge sources of an analyzer: the installed ones (lib/ardoise/*.so beside the executable), and those that the
+// user adds.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Plugins {
   std::vector<std::string> complaints;  // one sentence for each that was not loaded
 };
 
-// The folder of the installed ones; empty: not found.
+// Folder of the installed ones; empty: not found.
 [[nodiscard]] std::string installed_plugins_folder();
 
 // Loads all *.so of `folder` in alphabetical order, then `added`.

@@ -1,4 +1,3 @@
-// See tree_reduction.hpp.
 #include "analyzer/run/tree_reduction.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace {
 constexpr int kSizeTag = 1, kPieceTag = 2;
 constexpr std::size_t kPiece = std::size_t{1} << 30;
 
-// Waits for what start(request) has begun.
+// Waits for the request that start(request) has begun.
 bool complete(EventLoop& loop, const auto& start) {
   MPI_Request request = MPI_REQUEST_NULL;
   int done = 0, code = start(&request);
@@ -25,7 +24,7 @@ bool complete(EventLoop& loop, const auto& start) {
   return code == MPI_SUCCESS;
 }
 
-// Calls start(piece, request) for each piece of the bytes, one after the other.
+// Calls start(piece, request) for each piece of the bytes, in order.
 bool complete_pieces(EventLoop& loop, auto bytes, const auto& start) {
   for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
     const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
@@ -69,7 +68,7 @@ bool merge_to_root(EventLoop& loop, MPI_Comm comm, AnalyzerRun& run) {
     if (receive_bytes(loop, comm, rank + step, bytes)) {
       run.absorb(bytes);
     } else {
-      run.complain("The numbers of one analyzer did not arrive and are missing.");
+      run.complain("The results of one analyzer did not arrive and are missing.");
       good = false;
     }
   }

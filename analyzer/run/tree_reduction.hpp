@@ -1,7 +1,7 @@
-// Merges the runs of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of those
-// that are left send their partial results to a neighbour and are done. log2(analyzers) rounds; no rank holds more than
-// its own and one other's bytes. Waiting is the loop's, because the programs of some
-// analyzers may run much longer than those of others.
+// Merges the runs of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of the remaining
+// ranks send their partial results to a neighbour and are done. log2(analyzers) rounds; a rank holds at most its own
+// and one other's bytes. The event loop does the waiting, because the programs of some analyzers may run much longer
+// than others.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@
 
 namespace ardoise::analyzer {
 
-// Collective over comm, the analyzers' own. Runs are drained. False: an MPI call failed, which is a complaint.
+// Collective over comm, the analyzers' own. The runs are drained. False: an MPI call failed, reported as a complaint.
 bool merge_to_root(EventLoop& loop, MPI_Comm comm, AnalyzerRun& run);
 
 // A message of any length: its size, then pieces that an int can count.

@@ -1,4 +1,3 @@
-// See workers.hpp.
 #include "analyzer/run/workers.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 namespace ardoise::analyzer {
 namespace {
 
-// 0: launched neither by Open MPI nor by MPICH.
+// 0: launched by neither Open MPI nor MPICH.
 unsigned local_ranks_of_launch() {
   unsigned local_ranks = 0;
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
@@ -36,7 +35,7 @@ unsigned default_workers() {
 }
 
 void take_processors_of_launcher() noexcept {
-  // As many processors as Linux may have; a set of its ordinary size is refused on machines with more than 1024.
+  // The maximum number of processors of Linux; machines with more than 1024 refuse a set of the default size.
   constexpr std::size_t kSets = 8;
   cpu_set_t sets[kSets];
   const int bytes = static_cast<int>(::syscall(SYS_sched_getaffinity, ::getppid(), sizeof sets, sets));

@@ -1,4 +1,3 @@
-// See capture_source.hpp.
 #include "analyzer/sources/capture_source.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::PackSequence;
 
-// Each rank takes some 4 kB, also one that has no file: what a few bytes claim must not fill the memory.
+// Each rank takes some 4 kB, even without a file: a claim of a few bytes must not exhaust memory.
 constexpr std::uint64_t kRanksOfAFile = 1024;
 
 std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
@@ -97,8 +96,8 @@ Capture read_capture(const std::vector<std::string>& paths) {
   for (const auto& [number, world] : worlds) ranks += std::max(world.ranks, world.of_programs);
   if (ranks <= kRanksOfAFile * capture.files.size()) return capture;
   capture.complaints.push_back(
-      fmt::format("the captures say that their programs have {}, and there are files of {} at most: give a file of one "
-                  "rank in {} at least.",
+      fmt::format("the programs of the captures have {}, but the files are of {} at most: give files of at least one "
+                  "rank in {}.",
                   reports::counted(ranks, "rank"), capture.files.size(), kRanksOfAFile));
   return {{}, {}, std::move(capture.complaints)};
 }

@@ -1,4 +1,4 @@
-// The packs of captured files, for ardoise-analyzer --replay and for tests.
+// Packs of captured files, for ardoise-analyzer --replay and for tests.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace ardoise::analyzer {
 
-// The packs of some capture files in memory.
+// Packs of capture files in memory.
 struct Capture {
   std::vector<instrument::PackFile> files;
-  std::vector<knowledge_sources::Program> programs;  // as the process definitions say
-  std::vector<std::string> complaints;               // files that could not be read to their end, and why
+  std::vector<knowledge_sources::Program> programs;  // from the process definitions
+  std::vector<std::string> complaints;               // files that could not be read to the end, and why
 };
 
-// Files, and all files of folders, in alphabetical order. Without files and programs, and a complaint, where the files
-// are of fewer than one rank in 1,024.
+// Reads files, and all files of folders, in alphabetical order. If the files belong to fewer than one rank in 1,024,
+// the result has no files and programs, and a complaint.
 [[nodiscard]] Capture read_capture(const std::vector<std::string>& paths);
 // Files of this user in an output folder (own_files.hpp).
 [[nodiscard]] Capture read_own_capture(const std::vector<std::filesystem::path>& files);
 
 class CaptureSource final : public PackSource {
  public:
-  // The packs whose rank modulo `parts` is `part`, as one of `parts` analyzers would receive them. The capture outlives
-  // the source and its packs.
+  // Packs whose rank modulo `parts` is `part`, as one of `parts` analyzers would receive them. The capture outlives the
+  // source and its packs.
   explicit CaptureSource(Capture& capture, std::uint32_t part = 0, std::uint32_t parts = 1)
       : capture_(capture), part_(part), parts_(parts) {}
 
@@ -40,7 +40,7 @@ class CaptureSource final : public PackSource {
   Capture& capture_;
   std::uint32_t part_, parts_;
   std::size_t file_ = 0;
-  std::optional<instrument::PackSequence> packs_;  // of that file
+  std::optional<instrument::PackSequence> packs_;  // of the current file
 };
 
 }  // namespace ardoise::analyzer

@@ -1,4 +1,4 @@
-// Where an analyzer's packs come from: the stream of a running launch (stream_source.hpp) or captured files
+// Interface to an analyzer's packs: from the stream of a running launch (stream_source.hpp) or from captured files
 // (capture_source.hpp).
 #pragma once
 
@@ -11,23 +11,23 @@
 
 namespace ardoise::analyzer {
 
-// The bytes of one pack, aligned to 8; release(context, bytes) gives them back, on any thread.
+// The bytes of one pack, aligned to 8; release(context, bytes) returns them, on any thread.
 struct SourcedPack {
   std::span<std::byte> bytes;
   blackboard::ReleaseFunction release = nullptr;
   void* context = nullptr;
 };
 
-// Used by one thread, but for the release of packs. Packs must have been released before the source goes.
+// Used by one thread, except for the release of packs. All packs must be released before the source is destroyed.
 class PackSource {
  public:
   virtual ~PackSource() = default;
 
-  // nothing, arriving: not yet; the latter when it is worth asking again soon.
+  // arriving: none yet, but polling again soon is worthwhile.
   enum class Next { nothing, arriving, pack, end };
-  // Never waits. Sets `pack` when it says so.
+  // Never blocks. Sets `pack` for Next::pack.
   [[nodiscard]] virtual Next next(SourcedPack& pack) = 0;
-  // A sentence for each thing that went wrong or was lost.
+  // A sentence for each error or loss.
   [[nodiscard]] virtual std::vector<std::string> complaints() const = 0;
 };
 

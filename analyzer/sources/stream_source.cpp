@@ -1,4 +1,3 @@
-// See stream_source.hpp.
 #include "analyzer/sources/stream_source.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>
       reports::joined(named, ", "), ranks.size() > kMostNamed ? ", ..." : "");
 }
 
-// The program that a process belongs to, and its rank in that program's world.
+// The program of a process, and its rank in that program's world.
 std::pair<const VMPI_Program_desc*, int> place_of(int universe_rank) {
   for (int id = 0; id < VMPI_Get_program_count(); ++id) {
     const auto* const program = VMPI_Get_program_by_id(id);
@@ -55,10 +54,10 @@ std::vector<knowledge_sources::Program> programs_of_launch() {
 }
 
 StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options)
-    : remains_(options.output) {
+    : unsent_(options.output) {
   VMPI_Map_clear(&map_);
   for (const auto& program : programs) {
-    if (program.place.first_rank != 0) continue;  // its world is mapped
+    if (program.place.first_rank != 0) continue;  // its world is already mapped
     const int code = VMPI_Map_partitions(static_cast<int>(program.world), VMPI_MAP_ROUND_ROBIN, &map_);
     if (code != VMPI_SUCCESS) {
       complaints_.push_back(fmt::format("The program {} could not be mapped to the analyzers: {}.", program.name,
@@ -66,7 +65,7 @@ StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& progra
     }
   }
   int code = VMPI_Stream_init(&stream_, options.block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
-  constexpr int kWriterBuffers = 3;  // of no use to a reader
+  constexpr int kWriterBuffers = 3;  // unused by a reader
   if (code == VMPI_SUCCESS) code = VMPI_Stream_set_buffers(&stream_, kWriterBuffers, options.memory_bytes);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map_, "r");
   is_open_ = code == VMPI_SUCCESS;
@@ -82,12 +81,12 @@ StreamSource::~StreamSource() {
 }
 
 PackSource::Next StreamSource::next(SourcedPack& pack) {
-  if (rests()) return Next::nothing;
+  if (is_paused()) return Next::nothing;
   const Next found = next_of_stream(pack);
-  if (found == Next::pack) remains_.note(pack);
+  if (found == Next::pack) unsent_.note(pack);
   if (found == Next::pack) return found;
-  const bool may_come = looks_for_remains();
-  if (remains_.next(pack) == Next::pack) return Next::pack;
+  const bool may_come = looks_for_unsent_packs();
+  if (unsent_.next(pack) == Next::pack) return Next::pack;
   return found == Next::end && may_come ? Next::nothing : found;
 }
 
@@ -121,7 +120,7 @@ std::vector<std::string> StreamSource::gone_peers() const {
 
 std::map<ProcessKey, bool> StreamSource::processes() const {
   std::map<ProcessKey, bool> all;
-  for (const auto& [process, next] : remains_.arrived()) all[process] = remains_.has_ended(process);
+  for (const auto& [process, next] : unsent_.arrived()) all[process] = unsent_.has_ended(process);
   return all;
 }
 
@@ -132,13 +131,13 @@ void StreamSource::note_lost(int universe_rank) {
   last_loss_ = std::chrono::steady_clock::now();
 }
 
-// Its survivor may still be writing what is left of a process.
-bool StreamSource::looks_for_remains() {
+// The survivor may still be writing the file of a process.
+bool StreamSource::looks_for_unsent_packs() {
   constexpr std::chrono::seconds kPatience(1);
   if (lost_.empty() || std::chrono::steady_clock::now() - last_loss_ > kPatience) return false;
   for (auto& [program, ranks] : lost_) {
     const auto partition = static_cast<std::uint32_t>(program->partition);
-    std::erase_if(ranks, [&](int rank) { return remains_.open({partition, static_cast<std::uint32_t>(rank)}); });
+    std::erase_if(ranks, [&](int rank) { return unsent_.open({partition, static_cast<std::uint32_t>(rank)}); });
   }
   std::erase_if(lost_, [](const auto& each) { return each.second.empty(); });
   return !lost_.empty();
@@ -146,7 +145,7 @@ bool StreamSource::looks_for_remains() {
 
 std::vector<std::string> StreamSource::complaints() const {
   auto all = complaints_;
-  for (const auto& complaint : remains_.complaints()) all.push_back(complaint);
+  for (const auto& complaint : unsent_.complaints()) all.push_back(complaint);
   for (const auto& [program, ranks] : lost_) all.push_back(sentence_of(*program, ranks));
   return all;
 }

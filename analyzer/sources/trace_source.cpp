@@ -1,4 +1,3 @@
-// See trace_source.hpp.
 #include "analyzer/sources/trace_source.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@ using knowledge_sources::UnreadableArchive;
 
 namespace {
 
-constexpr const char* kCutDefinitions = "global definitions that are not whole";
+constexpr const char* kCutDefinitions = "incomplete global definitions";
 
 struct Stopped {};
 
@@ -72,7 +71,7 @@ void TraceSource::read(const std::stop_token& stopped) {
   } catch (const Stopped&) {
     return;
   } catch (const std::exception& error) {
-    complaints.emplace_back(fmt::format("The trace is read in part only: {}", error.what()));
+    complaints.emplace_back(fmt::format("The trace is read only in part: {}", error.what()));
   }
   const auto& definitions = archive_.definitions().faults;
   auto& list = definitions.by_kind().contains(kCutDefinitions) ? complaints : notices;

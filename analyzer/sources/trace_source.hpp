@@ -1,6 +1,5 @@
-// The packs of a trace in OTF2, whoever wrote it, for ardoise-analyzer --replay: as if its program had run under
-// Ardoise (knowledge_sources/otf2/packs). A thread of the source reads the trace, while the blackboard's workers
-// analyze.
+// The packs of an OTF2 trace of any writer, for ardoise-analyzer --replay: as if its program had run under Ardoise
+// (knowledge_sources/otf2/packs). A thread of the source reads the trace while the blackboard's workers analyze.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +20,7 @@
 
 namespace ardoise::analyzer {
 
-// Whether what --replay names is a trace: its anchor, its folder, or the folder of a report that has one.
+// True: the argument of --replay is a trace: its anchor file, its folder, or the folder of a report with one.
 [[nodiscard]] bool is_trace(const std::string& path);
 
 class TraceSource final : public PackSource {
@@ -35,15 +34,15 @@ class TraceSource final : public PackSource {
   [[nodiscard]] knowledge_sources::Program program() const;
   [[nodiscard]] const std::filesystem::path& anchor() const { return archive_.anchor().file; }
 
-  // The first one begins to read.
+  // The first call starts reading.
   [[nodiscard]] Next next(SourcedPack& pack) override;
-  // At the end: what could not be read.
+  // After the end: unreadable parts.
   [[nodiscard]] std::vector<std::string> complaints() const override;
-  // At the end: what the trace lacks, and what of it is not shown.
+  // After the end: missing parts of the trace, and parts that are not shown.
   [[nodiscard]] std::vector<std::string> notices() const;
 
  private:
-  static constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // of packs that are read and not taken
+  static constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // limit of packs read but not taken
 
   void read(const std::stop_token& stopped);
   void put(knowledge_sources::MadePack pack, const std::stop_token& stopped);
@@ -52,7 +51,7 @@ class TraceSource final : public PackSource {
   knowledge_sources::TracedProgram program_;
   mutable std::mutex mutex_;
   std::condition_variable_any room_;
-  std::deque<std::unique_ptr<knowledge_sources::MadePack>> packs_;  // guarded by mutex_, as the rest
+  std::deque<std::unique_ptr<knowledge_sources::MadePack>> packs_;  // guarded by mutex_, like the rest
   std::size_t bytes_ = 0;
   bool has_ended_ = false;
   std::vector<std::string> complaints_, notices_;

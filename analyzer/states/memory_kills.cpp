@@ -1,4 +1,3 @@
-// See memory_kills.hpp.
 #include "analyzer/states/memory_kills.hpp"
 
 #include <fstream>

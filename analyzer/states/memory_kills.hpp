@@ -1,15 +1,15 @@
-// What the kernel did for lack of memory.
+// Out-of-memory kills by the kernel.
 #pragma once
 
 #include <cstdint>
 
 namespace ardoise::analyzer {
 
-// Processes of this host that its out-of-memory killer has ended since it was started. 0 where the kernel does not tell
+// Number of processes of this host killed by its out-of-memory killer since boot. 0 if the kernel does not report it
 // (before Linux 4.13).
 [[nodiscard]] std::uint64_t memory_kills();
 
-// Since a moment at which there were `before`. 0, too, where the host was started anew meanwhile.
+// Kills since a moment with `before` kills. 0 if the host has been rebooted since.
 [[nodiscard]] inline std::uint64_t memory_kills_since(std::uint64_t before) {
   const std::uint64_t now = memory_kills();
   return now - (now < before ? now : before);

@@ -1,4 +1,3 @@
-// See merge_states.hpp.
 #include "analyzer/states/merge_states.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/live_process.hpp"
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/run/event_loop.hpp"
@@ -32,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Processes of a launch, and of how many what they had not sent is there.
+// Number of processes of a launch, and of those whose unsent data was found.
 struct Left {
   std::size_t processes = 0, complete = 0;
 };
@@ -40,7 +39,7 @@ struct Left {
 std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status, const Left& left,
                          bool lacks_analyzers) {
   constexpr std::size_t kMostNamed = 4;  // more were ended together
-  constexpr int kSignals = 128;          // above: that of a process that died of one
+  constexpr int kSignals = 128;          // a status above: the process died of a signal
   std::string text = "The launch was ended before its programs had finished MPI";
   if (!first_gone.empty() && first_gone.size() <= kMostNamed)
     text += fmt::format(": {} ended first, without MPI_Finalize", reports::joined(first_gone, ", "));
@@ -50,34 +49,34 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
   else if (status)
     text += fmt::format("; mpirun's status is {}", *status);
   if (lacks_analyzers) return text + ".";
-  if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
+  if (left.complete >= left.processes) return text + ". This report has all that they had recorded.";
   return text + fmt::format(
-                    ". This report has all records of {} of {} processes until then; the last second or so of the "
+                    ". This report has all records of {} of {} processes; about the last second of the "
                     "others is missing.",
                     left.complete, left.processes);
 }
 
-// Analyzers may still write, and what survives of `processes`; not all of them need to. Where mpirun was killed, or the
-// machine is crowded, they take a while to begin.
+// Waits for analyzers and for survivors of `processes` that may still write; not all of them need to. They start late
+// if mpirun was killed or the machine is crowded.
 void wait_for_writers(const fs::path& output, std::size_t processes) {
   using namespace std::chrono_literals;
   auto first_seen = std::chrono::steady_clock::time_point::max();
   for (const auto begin = std::chrono::steady_clock::now();; std::this_thread::sleep_for(10ms)) {
     const auto now = std::chrono::steady_clock::now();
-    const auto remains = remains_files(output);
+    const auto unsent = unsent_pack_files(output);
     const auto states = safe_state_files(output, kSafeStatePrefix).size();
-    if (std::ranges::any_of(remains, is_unfinished) || !safe_state_files(output, kSavesMarkPrefix).empty()) {
+    if (std::ranges::any_of(unsent, is_unfinished) || !safe_state_files(output, kSavesMarkPrefix).empty()) {
       if (now - begin > 10s) return;
       continue;
     }
-    if (remains.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
-    if (states + remains.size() == 0 && now - begin < 3s) continue;
+    if (unsent.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
+    if (states + unsent.size() == 0 && now - begin < 3s) continue;
     first_seen = std::min(first_seen, now);
     if (now - first_seen > 2s) return;
   }
 }
 
-// For each analyzer its state, else its first one.
+// The state of each analyzer, or else its first one.
 std::vector<fs::path> latest_states(const fs::path& output) {
   auto files = safe_state_files(output, kSafeStatePrefix);
   for (const fs::path& first : safe_state_files(output, kFirstStatePrefix)) {
@@ -89,12 +88,12 @@ std::vector<fs::path> latest_states(const fs::path& output) {
 
 bool is_first_state(const fs::path& file) { return file.filename().string().starts_with(kFirstStatePrefix); }
 
-// They are in the report. Or the report was made without them.
+// The report contains them, or was made without them.
 void remove_all(const fs::path& output) {
   std::error_code ignored;
   remove_states(output);
-  for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
-  for (const fs::path& file : stand_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : unsent_pack_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : position_files(output)) fs::remove(file, ignored);
 }
 
 // "12:03:44 UTC".
@@ -139,7 +138,7 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       }
       merged.run->absorb(state.partial);
       merged.complete += facts.complete;
-      // Of a launch that has just ended: an analyzer may itself have been ended so, and told of the time before.
+      // The launch has just ended: an analyzer may have been killed itself, and its count may be older.
       auto& kills = merged.memory_kills[state.host];
       kills = std::max(kills, facts.run.memory_kills);
       if (options.job_status && state.host == host_name())
@@ -159,7 +158,7 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
 }
 
 int merge_safe_states(const Options& options) {
-  // Of the launch that has just ended.
+  // Status of the launch that has just ended.
   if (options.job_status) {
     std::size_t processes = 0, complete = 0;
     try {
@@ -169,26 +168,26 @@ int merge_safe_states(const Options& options) {
         complete += state.facts.complete;
       }
     } catch (const std::exception&) {
-      processes = 0;  // said below
+      processes = 0;  // reported below
     }
     wait_for_writers(options.output, processes - std::min(processes, complete));
   }
-  // What was written of a trace is finished here, with what programs have left.
+  // Completes the trace with data that programs have left.
   knowledge_sources::TraceArchive trace(options.output);
   const bool has_trace = knowledge_sources::TraceArchive::has_parts(options.output);
   MergedStates merged = merge_states(latest_states(options.output), options, has_trace ? &trace : nullptr);
   if (!merged.first) {
-    say(fmt::format("nothing that an analyzer left is in '{}', so there is nothing to report.", options.output));
+    say(fmt::format("'{}' contains no data of an analyzer, so there is nothing to report.", options.output));
     return kIncomplete;
   }
   Options of_run = options;
   of_run.command = merged.first->command;
   of_run.settings = merged.first->settings;
-  Remains remains(options.output, std::move(merged.arrived));
+  UnsentPacks unsent(options.output, std::move(merged.arrived));
   const bool lacks_analyzers = merged.analyzers < merged.first->facts.run.analyzer_ranks;
-  const Left left{.processes = processes_of(*merged.first), .complete = merged.complete + remains.open_all()};
+  const Left left{.processes = processes_of(*merged.first), .complete = merged.complete + unsent.open_all()};
   EventLoop loop;
-  ingest(loop, remains, *merged.run);
+  ingest(loop, unsent, *merged.run);
   merged.run->finish();
   RunFacts facts = merged.first->facts.run;
   facts.programs_ended = std::chrono::steady_clock::now();
@@ -200,12 +199,12 @@ int merge_safe_states(const Options& options) {
   if (lacks_analyzers) {
     const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(
-        "{} of {} {} killed: the data received there{} is lost. (Out of memory? An analyzer takes some --memory.){}",
+        "{} of {} {} killed: the data received there{} is lost. (Out of memory? Each analyzer takes about --memory.){}",
         missing, reports::counted(facts.analyzer_ranks, "analyzer"), missing == 1 ? "was" : "were",
         merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
         left.complete < left.processes ? "" : " Sums of calls are complete, data on single calls is not."));
   }
-  // One of a moment before (--keep-safe) may be there: the states stay where none was written now.
+  // An older profile (--keep-safe) may exist: the states stay if none was written now.
   const fs::path profile = fs::path(options.output) / "profile.json";
   std::error_code ignored;
   const auto before = fs::last_write_time(profile, ignored);

@@ -1,4 +1,3 @@
-// See registered_memory.hpp.
 #include "analyzer/states/registered_memory.hpp"
 
 #include <sys/utsname.h>

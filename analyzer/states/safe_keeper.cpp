@@ -1,4 +1,3 @@
-// See safe_keeper.hpp.
 #include "analyzer/states/safe_keeper.hpp"
 
 #include <sys/resource.h>
@@ -25,7 +24,7 @@ bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
   wait();
   if (!is_fork_safe()) return false;
   const auto begin = std::chrono::steady_clock::now();
-  run.while_still([&] { child_ = ::fork(); });
+  run.while_paused([&] { child_ = ::fork(); });
   if (child_ != 0) {
     stopped_ = std::chrono::steady_clock::now() - begin;
     return child_ > 0;
@@ -33,11 +32,11 @@ bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
   ::setsid();
   ::signal(SIGTERM, SIG_IGN);
   try {
-    run.lose_workers();
+    run.continue_without_workers();
     run.drain();
     write();
   } catch (const std::exception&) {
-    ::_exit(1);  // what it wrote was not renamed
+    ::_exit(1);  // its file was not renamed
   }
   ::_exit(0);
 }

@@ -1,6 +1,5 @@
-// Writes what an analyzer knows in a copy of its process, which has the memory as it is now; the analyzer goes on at
-// once. The copy has a session of its own, which the end of the launch does not reach: there may be no more than
-// milliseconds.
+// Writes an analyzer's state in a forked copy of its process, with the memory as it is now; the analyzer continues at
+// once. The copy has a session of its own, which the end of the launch does not reach: only milliseconds may be left.
 #pragma once
 
 #include <sys/types.h>
@@ -15,16 +14,16 @@ namespace ardoise::analyzer {
 class SafeKeeper {
  public:
   ~SafeKeeper() { wait(); }
-  // `write` finds a drained run. Waits for the copy before. Where there can be none, false, and nothing is written.
+  // `write` gets a drained run. Waits for the previous copy. False: no copy was possible, nothing is written.
   [[nodiscard]] bool keep(AnalyzerRun& run, const std::function<void()>& write);
   [[nodiscard]] bool is_busy();  // the copy still writes
-  void wait();                   // until it has
+  void wait();                   // until the copy has ended
 
-  // What the last copy cost that has ended: the time for which the analyzer stood still and the copy's CPU time.
+  // Cost of the last copy that has ended: the pause of the analyzer and the copy's CPU time.
   [[nodiscard]] std::chrono::nanoseconds cost() const { return stopped_ + worked_; }
 
  private:
-  void end(int options);  // of waitpid
+  void end(int options);  // options of waitpid
 
   pid_t child_ = -1;
   std::chrono::nanoseconds stopped_{}, worked_{};

@@ -1,4 +1,3 @@
-// See safe_state.hpp.
 #include "analyzer/states/safe_state.hpp"
 
 #include <fmt/format.h>
@@ -121,7 +120,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   out.put_text(host_name());
   out.put_bytes(run.partial());
   const auto bytes = out.take();
-  // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
+  // Not synced to disk, which may take too long: the process ends, not the machine.
   const fs::path path = safe_state_file(options.output, facts.prefix, rank);
   if (write_own_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
   if (facts.prefix == kSafeStatePrefix) say(fmt::format("the measured data cannot be written to {}.", path.string()));

@@ -1,6 +1,6 @@
-// What an analyzer knows, in a file of the output folder: when the launch is ended before its programs have finished
-// MPI, since there is a second for it, and other analyzers may be gone; and when somebody asks while they run. A
-// process without MPI makes a profile of these files (merge_states.hpp).
+// An analyzer's state in a file of the output folder: written when the launch is ended before its programs have
+// finished MPI, since only a second is left and other analyzers may be gone; and for snapshot requests. A process
+// without MPI makes a profile from these files (merge_states.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,43 +13,43 @@
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/results/results.hpp"
 #include "analyzer/run/analyzer_run.hpp"
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 #include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {
 
-// Beside the numbers of a run.
+// Values besides the results of a run.
 struct SafeFacts {
   std::vector<knowledge_sources::Program> programs;
   RunFacts run;
   std::vector<std::string> first_gone;    // "rank 3 of solver": processes that ended before others
-  NextPacks arrived;                      // so that what is left of processes is not counted twice
-  std::uint32_t complete = 0;             // processes that have sent this analyzer all that they had
-  std::string prefix = kSafeStatePrefix;  // of the file's name
-  std::int64_t analyzer = 0;              // its process
-  std::int64_t time = 0;                  // s since 1970, of the moment that this is of
-  std::uint64_t memory_kills_before = 0;  // of its host, when it began
+  NextPacks arrived;                      // so that data left by processes is not counted twice
+  std::uint32_t complete = 0;             // processes that have sent all of their data to this analyzer
+  std::string prefix = kSafeStatePrefix;  // of the file name
+  std::int64_t analyzer = 0;              // its process id
+  std::int64_t time = 0;                  // of the state, in seconds since 1970
+  std::uint64_t memory_kills_before = 0;  // of its host, at the start
 };
 
-// Of a drained run; rank: among the analyzers. Says why when it cannot.
+// Of a drained run; rank: among the analyzers. Reports the reason of a failure.
 void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options);
 
-// What was written with this prefix is what there is when the analyzer is killed. Not where the report was made
-// meanwhile.
+// Makes the file with this prefix the state that is used when the analyzer is killed. Not after the report has been
+// made.
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options);
 
 struct SafeState {
   SafeFacts facts;
-  std::string host;  // where it was written
+  std::string host;  // of the analyzer
   std::string command;
   std::vector<reports::RunSetting> settings;
   std::vector<std::byte> partial;
 };
 
-// Throws where the file is damaged, or of another version of Ardoise.
+// Throws if the file is damaged, or of another version of Ardoise.
 [[nodiscard]] SafeState read_safe_state(const std::filesystem::path& path);
 
-// All went well: those of this analyzer.
+// After a successful end: removes this analyzer's state.
 void remove_safe_state(unsigned rank, const Options& options);
 
 }  // namespace ardoise::analyzer

@@ -1,4 +1,3 @@
-// See snapshot.hpp.
 #include "analyzer/states/snapshot.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/live_process.hpp"
 #include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/output_folder/status_file.hpp"
@@ -36,23 +35,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kLooks = 10ms;
 constexpr auto kForAnalyzers = 15s;
-constexpr auto kForProcesses = 2500ms;  // they look twice a second
-constexpr auto kForOthers = 10s;        // that ask at the same time
+constexpr auto kForProcesses = 2500ms;  // processes check twice a second
+constexpr auto kForOthers = 10s;        // other requests at the same time
 
-// ns, of the file system's clock; 0: there is no such file.
+// ns, of the file system's clock; 0: no such file.
 std::int64_t modified(const fs::path& file) {
   struct stat found {};
   if (instrument::OwnFolder(file.parent_path().c_str()).look(file.filename().c_str(), found) != 0) return 0;
   return std::int64_t{1'000'000'000} * found.st_mtim.tv_sec + found.st_mtim.tv_nsec;
 }
 
-// As Request makes it. It becomes part of the name of a file.
+// Valid as made by Request. It becomes part of a file name.
 bool is_request(std::string_view text) {
   constexpr std::size_t kMost = 64;
   return !text.empty() && text.size() <= kMost && text.find_first_not_of("0123456789-") == text.npos;
 }
 
-// While it lives, all are asked.
+// The request exists during its lifetime.
 class Request {
  public:
   explicit Request(const fs::path& folder)
@@ -64,7 +63,7 @@ class Request {
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
 
-  // Waits for others that ask. False: the folder cannot be written.
+  // Waits for other requests. False: the folder cannot be written.
   [[nodiscard]] bool make() {
     const auto begin = Clock::now();
     for (;; std::this_thread::sleep_for(kLooks)) {
@@ -80,7 +79,7 @@ class Request {
       }
       const bool is_late = Clock::now() - begin > kForOthers;
       if (is_late || was_left()) remove_requests(file_.parent_path());
-      // Something else that has the name goes, too.
+      // Removes anything else of this name, too.
       if (const long left = is_late ? folder.remove(instrument::kAskName) : 0; left != 0 && left != -ENOENT)
         return false;
     }
@@ -89,7 +88,7 @@ class Request {
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
-  // By one that was killed.
+  // By a killed process.
   [[nodiscard]] bool was_left() const {
     std::istringstream file(read_own_file(file_).value_or(""));
     std::int64_t process = 0;
@@ -102,8 +101,8 @@ class Request {
   std::int64_t made_ = 0;
 };
 
-std::vector<fs::path> fresh_stands(const fs::path& folder, std::int64_t since) {
-  auto files = stand_files(folder);
+std::vector<fs::path> fresh_position_files(const fs::path& folder, std::int64_t since) {
+  auto files = position_files(folder);
   std::erase_if(files, [&](const fs::path& file) { return modified(file) < since; });
   return files;
 }
@@ -113,7 +112,7 @@ bool has_living_analyzer(const fs::path& first_state) {
     const SafeState state = read_safe_state(first_state);
     return may_live(state.host, state.facts.analyzer, "ardoise-analyzer");
   } catch (const std::exception&) {
-    return true;  // it ends now, or it will be said
+    return true;  // it ends now, or the failure is reported
   }
 }
 
@@ -124,10 +123,10 @@ std::vector<fs::path> wait_for_states(const fs::path& folder, const Request& req
   }
 }
 
-std::vector<fs::path> wait_for_stands(const fs::path& folder, const Request& request, std::size_t processes) {
+std::vector<fs::path> wait_for_position_files(const fs::path& folder, const Request& request, std::size_t processes) {
   for (const auto begin = Clock::now();; std::this_thread::sleep_for(kLooks)) {
-    auto stands = fresh_stands(folder, request.made());
-    if (stands.size() >= processes || Clock::now() - begin > kForProcesses) return stands;
+    auto positions = fresh_position_files(folder, request.made());
+    if (positions.size() >= processes || Clock::now() - begin > kForProcesses) return positions;
   }
 }
 
@@ -136,7 +135,7 @@ std::vector<fs::path> wait_for_stands(const fs::path& folder, const Request& req
 std::string SnapshotRequests::look() {
   const std::string content = read_own_file(file_).value_or("");
   const auto end = content.find('\n');
-  if (end == content.npos) return "";  // half written: the next time
+  if (end == content.npos) return "";  // incomplete: retried at the next check
   const std::string text = content.substr(0, end);
   if (text == seen_) return "";
   seen_ = text;
@@ -146,7 +145,7 @@ std::string SnapshotRequests::look() {
 int take_snapshot(const Options& options) {
   const fs::path folder = options.output;
   if (const std::string fault = fault_of_folder(folder); !fault.empty()) {
-    say(fmt::format("'{}' {}: only the user who started a launch can ask it.", options.output, fault));
+    say(fmt::format("'{}' {}: only the user who started the launch can query it.", options.output, fault));
     return kIncomplete;
   }
   const auto first_states = safe_state_files(folder, kFirstStatePrefix);
@@ -173,15 +172,15 @@ int take_snapshot(const Options& options) {
   RunFacts facts = merged.first->facts.run;
   facts.running = true;
   if (states.size() < first_states.size())
-    facts.notices.push_back(fmt::format("{} of {} did not answer: what {} received is missing.",
-                                        first_states.size() - states.size(),
-                                        reports::counted(first_states.size(), "analyzer"),
-                                        first_states.size() - states.size() == 1 ? "it has" : "they have"));
+    facts.notices.push_back(fmt::format(
+        "{} of {} did not answer: the data {} received is missing.", first_states.size() - states.size(),
+        reports::counted(first_states.size(), "analyzer"), first_states.size() - states.size() == 1 ? "it" : "they"));
   facts.programs_ended = Clock::now();
-  // Processes that have come to MPI_Finalize have no more to say.
+  // Processes in MPI_Finalize have reported everything.
   const std::size_t processes = processes_of(*merged.first);
-  Capture stands = read_own_capture(wait_for_stands(folder, request, processes - std::min(processes, merged.complete)));
-  CaptureSource source(stands);
+  Capture positions =
+      read_own_capture(wait_for_position_files(folder, request, processes - std::min(processes, merged.complete)));
+  CaptureSource source(positions);
   EventLoop loop;
   ingest(loop, source, *merged.run);
   merged.run->finish();

@@ -1,10 +1,10 @@
-// What a running launch has measured so far, for who asks: `ardoise status`, or an analyzer itself (keep_safe.hpp).
+// A summary of a running launch's measurement so far: for `ardoise status`, or for an analyzer itself (keep_safe.hpp).
 //
 //   asker: .ask "4711-98765" ──▶ analyzer N: .analyzer-snapshot-4711-98765-N     its state, written by a copy of it
-//                            ──▶ process:    .stand-<world>-<rank>                where it is, its totals
-//   asker: merges these, removes what was for it
+//                            ──▶ process:    .stand-<world>-<rank>                its current calls, its totals
+//   asker: merges these, removes the files of the request
 //
-// Nothing waits for the asker. What ranks have recorded and not sent is missing, but for their sums.
+// Nothing waits for the asker. Records that ranks have not sent are missing, except for their sums.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ class SnapshotRequests {
 
   explicit SnapshotRequests(const std::filesystem::path& folder) : file_(folder / instrument::kAskName) {}
 
-  // What the file of the answer begins with, where there is a request that has not been seen yet; "": there is none.
+  // File name prefix for the answer to a new request; "": there is none.
   [[nodiscard]] std::string look();
 
  private:
@@ -31,8 +31,8 @@ class SnapshotRequests {
   std::string seen_;
 };
 
-// Prints a summary of the launch that reports to options.output, and writes it with its profile where options.keep says
-// so. Returns kDone, kIncomplete, or kNotRunning: then it said why.
+// Prints a summary of the launch that writes to options.output, and writes it with its profile if options.keep is set.
+// Returns kDone, kIncomplete, or kNotRunning after a message.
 [[nodiscard]] int take_snapshot(const Options& options);
 
 }  // namespace ardoise::analyzer

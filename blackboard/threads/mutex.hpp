@@ -1,14 +1,14 @@
-// std::mutex and its companions with the attributes of thread_annotations.hpp, which libstdc++'s own do not have.
-// Any layer may include this; it knows nothing else.
+// std::mutex and std::condition_variable with the attributes of thread_annotations.hpp, which libstdc++'s own lack. Any
+// layer may include this file; it includes no other layer.
 //
 //   Mutex mutex_;
 //   Condition filled_;
 //   std::vector<int> list_ GUARDED_BY(mutex_);
 //
 //   const MutexLock lock(mutex_);                          // to the end of the block
-//   while (list_.empty()) filled_.wait(lock);              // a loop: clang does not look into a lambda's callers
+//   while (list_.empty()) filled_.wait(lock);              // a loop: clang cannot analyze a predicate lambda
 //
-//   if (!mutex_.try_lock()) return;                        // only where nobody else holds it
+//   if (!mutex_.try_lock()) return;
 //   const MutexLock lock(mutex_, std::adopt_lock);
 #pragma once
 
@@ -30,8 +30,8 @@ class CAPABILITY("mutex") Mutex {
   void lock() ACQUIRE() { mutex_.lock(); }
   void unlock() RELEASE() { mutex_.unlock(); }
   [[nodiscard]] bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-  // Free again, whoever held it: for memory that is left of a process whose threads have all died.
-  void free_from_the_dead() { new (&mutex_) std::mutex; }
+  // Resets the mutex to unlocked, when all threads that could hold it have died.
+  void force_unlock() { new (&mutex_) std::mutex; }
 
  private:
   friend class Condition;
@@ -42,7 +42,7 @@ class CAPABILITY("mutex") Mutex {
 class SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
-  MutexLock(Mutex& mutex, std::adopt_lock_t) REQUIRES(mutex) : mutex_(mutex) {}  // is held already
+  MutexLock(Mutex& mutex, std::adopt_lock_t) REQUIRES(mutex) : mutex_(mutex) {}  // already held
   ~MutexLock() RELEASE() { mutex_.unlock(); }
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
@@ -52,7 +52,7 @@ class SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// std::condition_variable. Callers hold the lock, and hold it again afterwards; wake-ups may be spurious.
+// std::condition_variable. Callers hold the lock before and after; wake-ups may be spurious.
 class Condition {
  public:
   void wait(const MutexLock& lock) {
@@ -60,7 +60,7 @@ class Condition {
     condition_.wait(native);
     native.release();
   }
-  // false: the time has come.
+  // false: timeout.
   [[nodiscard]] bool wait_until(const MutexLock& lock, std::chrono::steady_clock::time_point time) {
     std::unique_lock native(lock.mutex_.mutex_, std::adopt_lock);
     const bool woken = condition_.wait_until(native, time) == std::cv_status::no_timeout;

@@ -1,5 +1,5 @@
-// Clang's thread-safety attributes (-Wthread-safety): which lock guards what, checked by the compiler. Empty for other
-// compilers. On the bottom of all layers; mutex.hpp has the mutex that understands them.
+// Clang's thread-safety attributes (-Wthread-safety): the compiler checks which lock guards which data. Empty for other
+// compilers. Lowest of all layers; mutex.hpp has the mutex with these attributes.
 #pragma once
 
 #if defined(__clang__)
@@ -8,14 +8,14 @@
 #define ARDOISE_THREAD_ATTRIBUTE(x)
 #endif
 
-// Types: a lock; an object that holds one from its constructor to its destructor.
+// Types: a lock; an object that holds a lock from construction to destruction.
 #define CAPABILITY(name) ARDOISE_THREAD_ATTRIBUTE(capability(name))
 #define SCOPED_CAPABILITY ARDOISE_THREAD_ATTRIBUTE(scoped_lockable)
 
-// Data: read and written with the lock only.
+// Data: accessed with the lock only.
 #define GUARDED_BY(lock) ARDOISE_THREAD_ATTRIBUTE(guarded_by(lock))
 
-// Functions: called with the lock; take it; give it back; take it when they return the value.
+// Functions: called with the lock held; acquire it; release it; acquire it when they return the value.
 #define REQUIRES(...) ARDOISE_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...) ARDOISE_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) ARDOISE_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))

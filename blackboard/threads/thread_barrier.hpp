@@ -1,6 +1,6 @@
-// The expensive half of an asymmetric fence (membarrier(2)): every thread of the process passes a full memory barrier,
-// so that those on hot paths and in signal handlers need none. Used by asymmetric_fence.cpp, and by the preload library
-// where recording or sampling ends.
+// The expensive half of an asymmetric fence (membarrier(2)): every thread of the process executes a full memory
+// barrier, so hot paths and signal handlers need none. Used by asymmetric_fence.cpp, and by the preload library at the
+// end of recording and sampling.
 #pragma once
 
 #include <linux/membarrier.h>
@@ -12,14 +12,14 @@
 
 namespace ardoise::blackboard {
 
-// Best called while the process has one thread, as most have before MPI_Init: later the first barrier takes some 10 ms
-// more. False: the kernel has no expedited barrier (before Linux 4.14, some sandboxes).
+// Best called while the process has one thread, usually before MPI_Init: later the first barrier takes some 10 ms more.
+// False: the kernel has no expedited barrier (before Linux 4.14, some sandboxes).
 inline bool prepare_thread_barrier() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-// Kernels without the expedited command have the plain one, which takes milliseconds; where a sandbox forbids both,
-// store buffers are given far more time than they need.
+// Kernels without the expedited command have the plain one, which takes milliseconds. If a sandbox forbids both, a
+// sleep gives store buffers ample time to drain.
 inline void barrier_in_all_threads() noexcept {
   if (prepare_thread_barrier() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;

@@ -45,7 +45,7 @@ class DefinitionQueue {
   // Bins ready to be sent but for the Sender's fields of the header. The caller owns them. One caller at a time.
   [[nodiscard]] std::vector<Bin*> take();
   // All other threads have died, maybe in here.
-  void free_from_the_dead() { lock_.free_from_the_dead(); }
+  void force_unlock() { lock_.force_unlock(); }
 
  private:
   bool next_bin() REQUIRES(lock_);

@@ -254,7 +254,7 @@ std::size_t SampleStore::take_changes(std::span<SamplingDefinition> changes) {
   return count;
 }
 
-void SampleStore::free_from_the_dead() noexcept {
+void SampleStore::force_unlock() noexcept {
   if (!used_.test_and_set(std::memory_order_acquire)) return used_.clear(std::memory_order_release);
   const std::uint64_t records = epoch_.records();
   ledger_.count_recorded(PackClass::kSamples, records);

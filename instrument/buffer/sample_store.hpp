@@ -83,7 +83,7 @@ class SampleStore {
   void flush(std::uint64_t tick);
 
   // All threads have died, maybe in here: what was being written then is given up.
-  void free_from_the_dead() noexcept;
+  void force_unlock() noexcept;
 
   // Samples that store() took, and that found no room; of those taken some may have been dropped since.
   [[nodiscard]] std::uint64_t stored() const noexcept { return stored_.load(std::memory_order_relaxed); }

@@ -182,26 +182,26 @@ int rank_in_program() {
   return rank;
 }
 
-const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* steering);
+const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* call_control);
 
 // Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
-const vmpi::Steering* steering = nullptr;
+const vmpi::CallControl* call_control = nullptr;
 
 void stop_observing() {
   vmpi::observer.store(idle_observer.load(std::memory_order_acquire), std::memory_order_release);
 }
 
-void steer_races(const Settings& settings, int thread_level) {
+void control_races(const Settings& settings, int thread_level) {
   const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
   if (settings.disabled || own == nullptr || std::strcmp(own->name, kAnalyzerPartition) == 0) return;
-  steering = start_races({settings.record_races, settings.force, settings.stops_when_departing, settings.hang_seconds},
-                         thread_level);
-  if (steering == nullptr) return;
+  call_control = start_races(
+      {settings.record_races, settings.force, settings.stops_when_departing, settings.hang_seconds}, thread_level);
+  if (call_control == nullptr) return;
   static const vmpi::Observer idle{.enter = [](vmpi::Call&) noexcept {},
                                    .exit = [](vmpi::Call& call) noexcept { note_for_races(call.function); },
                                    .after_init = [](int) noexcept {},
                                    .before_finalize = on_before_finalize,
-                                   .steering = steering};
+                                   .control = call_control};
   idle_observer.store(&idle, std::memory_order_release);
 }
 
@@ -265,7 +265,7 @@ void start_session(const Settings& settings, int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  vmpi::observer.store(observer_with(settings.arguments, steering), std::memory_order_release);
+  vmpi::observer.store(observer_with(settings.arguments, call_control), std::memory_order_release);
   if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
@@ -282,7 +282,7 @@ void on_before_init() noexcept {
 void on_after_init(int thread_level) noexcept {
   try {
     const Settings settings = read_settings([](const char* name) -> const char* { return std::getenv(name); });
-    steer_races(settings, thread_level);
+    control_races(settings, thread_level);
     start_session(settings, thread_level);
   } catch (const std::exception& fault) {
     switch_off(fmt::format("recording could not start: {}.", fault.what()));
@@ -315,12 +315,12 @@ void on_exit_with_races(vmpi::Call& call) noexcept {
 }
 
 // Of the calls from now on.
-const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* by) {
+const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* by) {
   if (!arguments && by == nullptr) return &kObserver;
   static vmpi::Observer made;
   made = kObserver;
   made.wants_arguments = arguments;
-  made.steering = by;
+  made.control = by;
   if (by != nullptr) made.exit = on_exit_with_races;
   return &made;
 }

@@ -26,7 +26,7 @@
 #include "instrument/races/race_forcer.hpp"
 #include "instrument/races/race_recorder.hpp"
 #include "vmpi/vmpi.h"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -52,32 +52,32 @@ void guarded(auto&& work) noexcept {
   }
 }
 
-void note_outcome(vmpi::Call& call, const vmpi::Steer& steer) noexcept {
+void note_outcome(vmpi::Call& call, const vmpi::CallOverride& changes) noexcept {
   if (RaceRecorder* const current = recorder.load(std::memory_order_acquire)) {
     guarded([&] {
       if (::pthread_getspecific(race_thread_key) == nullptr) ::pthread_setspecific(race_thread_key, current);
-      current->after(call, steer);
+      current->after(call, changes);
     });
   }
 }
-constexpr vmpi::Steering kRecording{
-    .before = [](vmpi::Call&, vmpi::Steer&) noexcept {}, .after = note_outcome, .again = []() noexcept {}};
+constexpr vmpi::CallControl kRecording{
+    .before = [](vmpi::Call&, vmpi::CallOverride&) noexcept {}, .after = note_outcome, .again = []() noexcept {}};
 
-constexpr vmpi::Steering kForcing{.before =
-                                      [](vmpi::Call& call, vmpi::Steer& steer) noexcept {
-                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
-                                          guarded([&] { current->before(call, steer); });
-                                      },
-                                  .after =
-                                      [](vmpi::Call& call, const vmpi::Steer& steer) noexcept {
-                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
-                                          guarded([&] { current->after(call, steer); });
-                                      },
-                                  .again =
-                                      []() noexcept {
-                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
-                                          guarded([&] { current->again(); });
-                                      }};
+constexpr vmpi::CallControl kForcing{.before =
+                                         [](vmpi::Call& call, vmpi::CallOverride& changes) noexcept {
+                                           if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                             guarded([&] { current->before(call, changes); });
+                                         },
+                                     .after =
+                                         [](vmpi::Call& call, const vmpi::CallOverride& changes) noexcept {
+                                           if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                             guarded([&] { current->after(call, changes); });
+                                         },
+                                     .again =
+                                         []() noexcept {
+                                           if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                             guarded([&] { current->again(); });
+                                         }};
 
 struct Identity {
   int ranks = 0, rank = 0, partition = 0;
@@ -108,7 +108,7 @@ bool says_anyone(const Identity& own, const std::string& sentence) {
   return first != own.ranks;
 }
 
-const vmpi::Steering* start_recording(const RaceSettings& settings, const Identity& own, int thread_level) {
+const vmpi::CallControl* start_recording(const RaceSettings& settings, const Identity& own, int thread_level) {
   auto* const made = new RaceRecorder(say_of_races);
   ::syscall(SYS_mkdirat, AT_FDCWD, settings.record.c_str(), 0700);  // there is one, where the launcher has made it
   RaceFileHeader header;
@@ -196,7 +196,7 @@ void say_limits(const RaceFile& file, const Identity& own) {
   }
 }
 
-const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity& own, int thread_level) {
+const vmpi::CallControl* start_forcing(const RaceSettings& settings, const Identity& own, int thread_level) {
   const std::string path =
       fmt::format("{}/{}", settings.force,
                   race_file_name(static_cast<std::uint32_t>(own.partition), static_cast<std::uint32_t>(own.rank)));
@@ -225,7 +225,7 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
 
 }  // namespace
 
-const vmpi::Steering* start_races(const RaceSettings& settings, int thread_level) {
+const vmpi::CallControl* start_races(const RaceSettings& settings, int thread_level) {
   if (settings.record.empty() && settings.force.empty()) return nullptr;
   const Identity own = identify();
   return !settings.force.empty() ? start_forcing(settings, own, thread_level)

@@ -14,9 +14,9 @@ struct RaceSettings {
   double patience_seconds = 60;  // after which a forced wait is told; 0: never
 };
 
-// MPI is up, the program's world is there. Collective over it. nullptr: nothing is steered. Ends the program, with one
-// sentence, where a record cannot be forced onto it.
-[[nodiscard]] const vmpi::Steering* start_races(const RaceSettings& settings, int thread_level);
+// MPI is up, the program's world is there. Collective over it. nullptr: no call is controlled. Ends the program, with
+// one sentence, where a record cannot be forced onto it.
+[[nodiscard]] const vmpi::CallControl* start_races(const RaceSettings& settings, int thread_level);
 // Before MPI_Finalize, in the thread that calls it.
 void finish_races();
 // A copy of the process, which has none of its threads and must leave the files alone.

@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 using vmpi::Call;
-using vmpi::Steer;
+using vmpi::CallOverride;
 
 namespace {
 
@@ -151,21 +151,21 @@ const RaceEntry* RaceForcer::next(Thread& thread, const Call& call, std::size_t 
   return entry;
 }
 
-void RaceForcer::pin(Steer& steer, std::int32_t source, std::int32_t tag) const {
-  steer.pins = true;
-  steer.source = source;
-  steer.tag = tag;
+void RaceForcer::pin(CallOverride& changes, std::int32_t source, std::int32_t tag) const {
+  changes.pins = true;
+  changes.source = source;
+  changes.tag = tag;
 }
 
-void RaceForcer::pin_unmatched(Steer& steer) const {
-  pin(steer, MPI_ANY_SOURCE, MPI_ANY_TAG);
-  steer.comm = nowhere_;
+void RaceForcer::pin_unmatched(CallOverride& changes) const {
+  pin(changes, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  changes.comm = nowhere_;
 }
 
-void RaceForcer::begin_wait(Thread& thread, const Call& call, Steer& steer) {
+void RaceForcer::begin_wait(Thread& thread, const Call& call, CallOverride& changes) {
   thread.wait = {};
   thread.wait.call = &call;
-  thread.wait.steer = &steer;
+  thread.wait.changes = &changes;
 }
 
 bool RaceForcer::has_other_departed() const {
@@ -226,10 +226,10 @@ void RaceForcer::depart_from_wait(Thread& thread, const std::string& who) {
 
 // The call goes on as the program made it. Receives that are posted keep what was forced on them.
 void RaceForcer::give_up(Thread& thread) {
-  Steer& steer = *thread.wait.steer;
-  steer.until_true = steer.pins = false;
-  steer.kept = nullptr;
-  steer.kept_count = 0;
+  CallOverride& changes = *thread.wait.changes;
+  changes.until_true = changes.pins = false;
+  changes.kept = nullptr;
+  changes.kept_count = 0;
   if (departed_.exchange(true, std::memory_order_relaxed)) return;
   settings_.say(
       fmt::format("rank {} waits in {}, and another rank has departed from the record. Nothing is forced on "
@@ -281,25 +281,26 @@ void RaceForcer::wait_until(Thread& thread, auto&& is_done) {
 }
 
 // MPI gets on, as it would in the call that is not made.
-void RaceForcer::skip(Steer& steer) {
-  steer.skips = true;
+void RaceForcer::skip(CallOverride& changes) {
+  changes.skips = true;
   int flag = 0;
   PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, nowhere_, &flag, MPI_STATUS_IGNORE);
 }
 
-void RaceForcer::pin_message(Thread& thread, const RaceEntry& entry, std::size_t first, Call& call, Steer& steer) {
+void RaceForcer::pin_message(Thread& thread, const RaceEntry& entry, std::size_t first, Call& call,
+                             CallOverride& changes) {
   if (thread.tags.size() <= entry.key) thread.tags.resize(thread.stream.keys().size(), 0);
   std::int32_t& tag = thread.tags[entry.key];
   tag = wrapped_sum(tag, entry.values[first + 1]);
-  pin(steer, entry.values[first], tag);
-  begin_wait(thread, call, steer);
-  thread.wait.source = steer.source;
-  thread.wait.tag = steer.tag;
+  pin(changes, entry.values[first], tag);
+  begin_wait(thread, call, changes);
+  thread.wait.source = changes.source;
+  thread.wait.tag = changes.tag;
   thread.wait.comm = call.comm;
   thread.wait.knows_message = true;
 }
 
-void RaceForcer::force_post(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::force_post(Thread& thread, Call& call, CallOverride& changes) {
   const Wanted wanted = wanted_by(call);
   thread.posts_now = wanted.is_receive();
   if (!thread.posts_now) return;
@@ -318,11 +319,11 @@ void RaceForcer::force_post(Thread& thread, Call& call, Steer& steer) {
   // Here: the receive has got, or will get, its message.
   posted.cancel_tried = outcome != nullptr && outcome->source != kCancelledReceive;
   if (outcome == nullptr) {
-    if (posted.has_wildcard) pin_unmatched(steer);
+    if (posted.has_wildcard) pin_unmatched(changes);
   } else if (outcome->source == kCancelledReceive) {
-    pin_unmatched(steer);
+    pin_unmatched(changes);
   } else if (posted.has_wildcard && outcome->source != kUnknownMessage) {
-    pin(steer, outcome->source, outcome->tag);
+    pin(changes, outcome->source, outcome->tag);
     posted.source = outcome->source;
     posted.tag = outcome->tag;
     posted.sender = world_rank(call.comm, outcome->source);
@@ -365,19 +366,19 @@ int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedR
   return code;
 }
 
-void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::force_start(Thread& thread, Call& call, CallOverride& changes) {
   bool any = false;
   for (int i = 0; i < call.request_count; ++i)
     any = any || receives_.find(race_handle(call.requests[i]), own_->number).has_value();
   if (!any) return;
-  steer.skips = true;
-  for (int i = 0; i < call.request_count && steer.code == MPI_SUCCESS; ++i) {
+  changes.skips = true;
+  for (int i = 0; i < call.request_count && changes.code == MPI_SUCCESS; ++i) {
     const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
     bool is_open = true;
     if (receive && !departed_.load(std::memory_order_relaxed) &&
         (!receive->has_wildcard || next(thread, call, 0) != nullptr))
-      steer.code = start_instead(thread, call.requests[i], *receive, is_open);
-    if (is_open) steer.code = PMPI_Start(&call.requests[i]);
+      changes.code = start_instead(thread, call.requests[i], *receive, is_open);
+    if (is_open) changes.code = PMPI_Start(&call.requests[i]);
   }
 }
 
@@ -392,18 +393,18 @@ MPI_Request RaceForcer::behind(MPI_Request request) {
   return receive && receive->instead != MPI_REQUEST_NULL ? receive->instead : request;
 }
 
-void RaceForcer::force_test(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::force_test(Thread& thread, Call& call, CallOverride& changes) {
   const RaceEntry* const entry = next(thread, call, 1);
   if (entry == nullptr) return;
-  if (entry->values[0] == 0) return skip(steer);
-  begin_wait(thread, call, steer);
-  steer.until_true = true;
+  if (entry->values[0] == 0) return skip(changes);
+  begin_wait(thread, call, changes);
+  changes.until_true = true;
 }
 
-void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::force_any(Thread& thread, Call& call, CallOverride& changes) {
   const RaceEntry* const entry = next(thread, call, 1);
   if (entry == nullptr || entry->values[0] < 0) return;
-  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestany ? skip(steer) : void();
+  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestany ? skip(changes) : void();
   const int index = entry->values[0] - 1;
   if (index >= call.request_count || call.requests[index] == MPI_REQUEST_NULL) {
     depart(thread, named(thread.stream.keys()[entry->key]), call,
@@ -411,10 +412,10 @@ void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
     return;
   }
   thread.kept.assign(1, index);
-  steer.kept = thread.kept.data();
-  steer.kept_count = 1;
-  steer.until_true = true;
-  begin_wait(thread, call, steer);
+  changes.kept = thread.kept.data();
+  changes.kept_count = 1;
+  changes.until_true = true;
+  begin_wait(thread, call, changes);
   if (call.function == vmpi::FunctionId::kWaitany) {
     thread.wait.sender = sender_of(call.requests[index]);
     MPI_Request request = behind(call.requests[index]);
@@ -425,10 +426,10 @@ void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
   }
 }
 
-void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::force_some(Thread& thread, Call& call, CallOverride& changes) {
   const RaceEntry* const entry = next(thread, call, kAnyNumber);
   if (entry == nullptr || entry->values.empty() || entry->values[0] < 0) return;
-  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestsome ? skip(steer) : void();
+  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestsome ? skip(changes) : void();
   thread.kept.clear();
   for (std::size_t i = 1; i < entry->values.size(); ++i) {
     const int index = entry->values[i];
@@ -439,9 +440,9 @@ void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
     }
     thread.kept.push_back(index);
   }
-  steer.kept = thread.kept.data();
-  steer.kept_count = static_cast<int>(thread.kept.size());
-  begin_wait(thread, call, steer);
+  changes.kept = thread.kept.data();
+  changes.kept_count = static_cast<int>(thread.kept.size());
+  begin_wait(thread, call, changes);
   for (const int index : thread.kept) {
     thread.wait.sender = sender_of(call.requests[index]);
     MPI_Request request = behind(call.requests[index]);
@@ -453,13 +454,13 @@ void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
 }
 
 // For receives that are forced, where a message may never come; also when the rank has departed since.
-void RaceForcer::wait_for_posted(Thread& thread, Call& call, Steer& steer) {
+void RaceForcer::wait_for_posted(Thread& thread, Call& call, CallOverride& changes) {
   if (receives_.empty()) return;
   for (int i = 0; i < call.request_count; ++i) {
     if (call.requests[i] == MPI_REQUEST_NULL) continue;
     const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
     if (!receive || !receive->is_active || !receive->has_wildcard) continue;
-    begin_wait(thread, call, steer);
+    begin_wait(thread, call, changes);
     thread.wait.is_posted = true;
     thread.wait.sender = receive->sender;
     thread.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
@@ -471,14 +472,14 @@ void RaceForcer::wait_for_posted(Thread& thread, Call& call, Steer& steer) {
   }
 }
 
-void RaceForcer::before(Call& call, Steer& steer) {
+void RaceForcer::before(Call& call, CallOverride& changes) {
   Thread& own = thread();
   own.posts_now = false;
   own.wait.call = nullptr;
   const RaceKind kind = race_kind(call.function);
   const bool looks_at_requests = kind == RaceKind::kTest || kind == RaceKind::kTestAny || kind == RaceKind::kWaitAny ||
                                  kind == RaceKind::kSome || kind == RaceKind::kWait || kind == RaceKind::kCancel;
-  if (looks_at_requests && substitutes_.load(std::memory_order_relaxed) != 0) steer.substitute = behind_in_forcer;
+  if (looks_at_requests && substitutes_.load(std::memory_order_relaxed) != 0) changes.substitute = behind_in_forcer;
   if (kind == RaceKind::kFree) {
     if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
         receive && receive->instead != MPI_REQUEST_NULL) {
@@ -487,19 +488,20 @@ void RaceForcer::before(Call& call, Steer& steer) {
     }
     return;
   }
-  if (kind == RaceKind::kWait) return wait_for_posted(own, call, steer);
+  if (kind == RaceKind::kWait) return wait_for_posted(own, call, changes);
   if (departed_.load(std::memory_order_relaxed)) return;
   switch (kind) {
     case RaceKind::kReceive:
     case RaceKind::kProbe:
       if (!wanted_by(call).has_wildcard()) return;
       if (const RaceEntry* const entry = next(own, call, kAnyNumber); entry != nullptr && entry->values.size() == 2) {
-        pin_message(own, *entry, 0, call, steer);
+        pin_message(own, *entry, 0, call, changes);
         // Sends first, hence cannot wait here.
         if (vmpi::function_traits(call.function).role == vmpi::Role::kSendReceive) return;
         wait_until(own, [&] {
           int flag = 0;
-          return PMPI_Iprobe(steer.source, steer.tag, call.comm, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+          return PMPI_Iprobe(changes.source, changes.tag, call.comm, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+                 flag != 0;
         });
       }
       return;
@@ -507,30 +509,30 @@ void RaceForcer::before(Call& call, Steer& steer) {
       if (!wanted_by(call).is_receive()) return;
       const RaceEntry* const entry = next(own, call, kAnyNumber);
       if (entry == nullptr || entry->values.empty()) return;
-      if (entry->values[0] == 0) return skip(steer);
+      if (entry->values[0] == 0) return skip(changes);
       if (entry->values.size() == 3) {
-        pin_message(own, *entry, 1, call, steer);
+        pin_message(own, *entry, 1, call, changes);
       } else {
-        begin_wait(own, call, steer);
+        begin_wait(own, call, changes);
       }
-      steer.until_true = true;
+      changes.until_true = true;
       return;
     }
     case RaceKind::kPost:
-      return force_post(own, call, steer);
+      return force_post(own, call, changes);
     case RaceKind::kStart:
-      return force_start(own, call, steer);
+      return force_start(own, call, changes);
     case RaceKind::kTest:
-      return force_test(own, call, steer);
+      return force_test(own, call, changes);
     case RaceKind::kTestAny:
     case RaceKind::kWaitAny:
-      return force_any(own, call, steer);
+      return force_any(own, call, changes);
     case RaceKind::kSome:
-      return force_some(own, call, steer);
+      return force_some(own, call, changes);
     case RaceKind::kCancel:
       if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
           receive && receive->cancel_tried)
-        steer.skips = true;
+        changes.skips = true;
       return;
     case RaceKind::kNone:
     case RaceKind::kPrepare:
@@ -540,7 +542,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
   }
 }
 
-void RaceForcer::after(Call& call, const Steer& steer) {
+void RaceForcer::after(Call& call, const CallOverride& changes) {
   Thread& own = thread();
   own.wait.call = nullptr;
   switch (race_kind(call.function)) {
@@ -555,10 +557,10 @@ void RaceForcer::after(Call& call, const Steer& steer) {
       receive.stream = own.number;
       receive.is_persistent = true;
       receive.is_active = false;
-      receive.buffer = steer.buffer;
-      receive.count = steer.count;
+      receive.buffer = changes.buffer;
+      receive.count = changes.count;
       receive.comm = call.comm;
-      if (steer.type != MPI_DATATYPE_NULL) PMPI_Type_dup(steer.type, &receive.type);
+      if (changes.type != MPI_DATATYPE_NULL) PMPI_Type_dup(changes.type, &receive.type);
       return receives_.add(race_handle(call.requests[0]), receive);
     }
     case RaceKind::kFree:

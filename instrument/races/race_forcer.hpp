@@ -1,4 +1,4 @@
-// Steers the calls of a program to what they came to in the recorded run, as a vmpi::Steering. One for the process.
+// Forces the calls of a program to what they came to in the recorded run, as a vmpi::CallControl. One for the process.
 //
 // Why it is enough to give wildcards their recorded source and tag: let the receives of the recorded run that got
 // messages of one source, tag and communicator be r1, r2 … in the order of posting. MPI's rule that messages do not
@@ -23,7 +23,7 @@
 #include "instrument/format/race_file.hpp"
 #include "instrument/races/race_places.hpp"
 #include "instrument/races/race_receives.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 
 namespace ardoise::instrument {
 
@@ -45,8 +45,8 @@ class RaceForcer {
   // "": ready. Makes a communicator, hence while MPI is up.
   [[nodiscard]] std::string start();
 
-  void before(vmpi::Call& call, vmpi::Steer& steer);
-  void after(vmpi::Call& call, const vmpi::Steer& steer);
+  void before(vmpi::Call& call, vmpi::CallOverride& changes);
+  void after(vmpi::Call& call, const vmpi::CallOverride& changes);
   void again();
   // The program has come to MPI_Finalize.
   void finish();
@@ -61,7 +61,7 @@ class RaceForcer {
   };
   struct Wait {
     const vmpi::Call* call = nullptr;
-    vmpi::Steer* steer = nullptr;
+    vmpi::CallOverride* changes = nullptr;
     std::uint64_t begin_ns = 0, looked_ns = 0;
     std::uint64_t rounds = 0;
     std::int32_t source = 0, tag = 0;
@@ -96,19 +96,20 @@ class RaceForcer {
   void note_departure(const RaceKey& key);
   void append_to(const char* name, const void* bytes, std::size_t size) const;  // in the output folder
 
-  void pin(vmpi::Steer& steer, std::int32_t source, std::int32_t tag) const;
-  void pin_unmatched(vmpi::Steer& steer) const;
-  void pin_message(Thread& thread, const RaceEntry& entry, std::size_t first, vmpi::Call& call, vmpi::Steer& steer);
-  void force_post(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
-  void force_start(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
+  void pin(vmpi::CallOverride& changes, std::int32_t source, std::int32_t tag) const;
+  void pin_unmatched(vmpi::CallOverride& changes) const;
+  void pin_message(Thread& thread, const RaceEntry& entry, std::size_t first, vmpi::Call& call,
+                   vmpi::CallOverride& changes);
+  void force_post(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
+  void force_start(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   int start_instead(Thread& thread, MPI_Request request, const PostedReceive& receive, bool& is_open);
-  void force_test(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
-  void force_any(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
-  void force_some(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
-  void skip(vmpi::Steer& steer);
+  void force_test(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
+  void force_any(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
+  void force_some(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
+  void skip(vmpi::CallOverride& changes);
   // Until the condition holds, which asks MPI; tells once when that takes long.
   void wait_until(Thread& thread, auto&& is_done);
-  void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::Steer& steer);
+  void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::CallOverride& changes);
   // Another rank has departed from the record: it may never send what this one waits for.
   [[nodiscard]] bool has_other_departed() const;
   void give_up(Thread& thread);
@@ -118,7 +119,7 @@ class RaceForcer {
   [[nodiscard]] std::string who_has_ended(const Wait& wait) const;
   void depart_from_wait(Thread& thread, const std::string& who);
   [[nodiscard]] int sender_of(MPI_Request request);
-  void wait_for_posted(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
+  void wait_for_posted(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   void look_at_clock(Thread& thread);
 
   const Settings settings_;

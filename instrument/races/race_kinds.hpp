@@ -1,4 +1,4 @@
-// What the functions with a steered wrapper (vmpi/wrappers/steering.hpp) leave open, and how that is written down as
+// What the functions with a second wrapper (vmpi/wrappers/call_control.hpp) leave open, and how that is written down as
 // numbers (format/race_tokens.hpp). A recorder and a forcer go through the same calls and must agree on each.
 #pragma once
 

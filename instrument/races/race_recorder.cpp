@@ -8,7 +8,7 @@
 namespace ardoise::instrument {
 
 using vmpi::Call;
-using vmpi::Steer;
+using vmpi::CallOverride;
 
 constexpr std::array<std::uint32_t, vmpi::kFunctionCount> RaceRecorder::kSeen = [] {
   std::array<std::uint32_t, vmpi::kFunctionCount> seen{};
@@ -113,10 +113,10 @@ void RaceRecorder::complete(const Call& call) {
   }
 }
 
-void RaceRecorder::after(Call& call, const Steer& steer) {
+void RaceRecorder::after(Call& call, const CallOverride& changes) {
   if (writer.failed()) return;
   Thread& own = thread();
-  const std::array<std::int32_t, 1> flag{steer.flag ? 1 : 0};
+  const std::array<std::int32_t, 1> flag{changes.flag ? 1 : 0};
   const RaceKind kind = race_kind(call.function);
   switch (kind) {
     case RaceKind::kNone:
@@ -127,7 +127,7 @@ void RaceRecorder::after(Call& call, const Steer& steer) {
       return;
     case RaceKind::kTryProbe:
       if (!wanted_by(call).is_receive()) return;
-      if (!steer.flag || !wanted_by(call).has_wildcard()) return add(own, call, flag);
+      if (!changes.flag || !wanted_by(call).has_wildcard()) return add(own, call, flag);
       return add_message(own, call, true);
     case RaceKind::kPost:
       return post(own, call);
@@ -145,21 +145,21 @@ void RaceRecorder::after(Call& call, const Steer& steer) {
       return start(own, call);
     case RaceKind::kTest: {
       // A test that fails has completed its request.
-      const std::array<std::int32_t, 1> done{steer.flag || call.result != MPI_SUCCESS ? 1 : 0};
+      const std::array<std::int32_t, 1> done{changes.flag || call.result != MPI_SUCCESS ? 1 : 0};
       add(own, call, done);
       break;
     }
     case RaceKind::kTestAny:
     case RaceKind::kWaitAny: {
       const std::int32_t index = call.completed_count == 1 ? 1 + call.completed_indices[0] : 0;
-      const std::array<std::int32_t, 1> value{steer.none_active && (steer.flag || kind == RaceKind::kWaitAny) ? -1
-                                                                                                              : index};
+      const std::array<std::int32_t, 1> value{
+          changes.none_active && (changes.flag || kind == RaceKind::kWaitAny) ? -1 : index};
       add(own, call, value);
       break;
     }
     case RaceKind::kSome:
-      own.values.assign(1, steer.none_active ? -1 : call.completed_count);
-      if (!steer.none_active && call.completed_count > 0)
+      own.values.assign(1, changes.none_active ? -1 : call.completed_count);
+      if (!changes.none_active && call.completed_count > 0)
         own.values.insert(own.values.end(), call.completed_indices, call.completed_indices + call.completed_count);
       add(own, call, own.values);
       break;

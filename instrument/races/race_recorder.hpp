@@ -1,4 +1,4 @@
-// Notes what calls come to that the program does not fix, as a vmpi::Steering that changes nothing. One for the
+// Notes what calls come to that the program does not fix, as a vmpi::CallControl that changes nothing. One for the
 // process, made when MPI is up (process/races.hpp).
 //
 //   wrapper ──after──▶ the thread's own stream ─┐
@@ -16,7 +16,7 @@
 #include "instrument/races/race_places.hpp"
 #include "instrument/races/race_receives.hpp"
 #include "instrument/races/race_writer.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 
 namespace ardoise::instrument {
 
@@ -26,7 +26,7 @@ class RaceRecorder {
 
   RaceWriter writer;  // opened by who makes the recorder
 
-  void after(vmpi::Call& call, const vmpi::Steer& steer);
+  void after(vmpi::Call& call, const vmpi::CallOverride& changes);
   // Other calls: notes those that cannot be forced.
   void note(vmpi::FunctionId function) {
     if (const std::uint32_t seen = kSeen[static_cast<std::size_t>(function)]; seen != 0) [[unlikely]]

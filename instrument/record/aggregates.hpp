@@ -58,7 +58,7 @@ class Aggregates {
   void flush(bool all, BinList& full);
 
   // All threads have died, maybe in here.
-  void free_from_the_dead() {
+  void force_unlock() {
     for (Slot& slot : slots_) release(slot);
   }
 

@@ -68,7 +68,7 @@ class CallSites final : public DefinitionSource {
   void define_new(DefinitionQueue& definitions) override;
 
   // All other threads have died, maybe in here.
-  void free_from_the_dead() { lock_.free_from_the_dead(); }
+  void force_unlock() { lock_.force_unlock(); }
 
  private:
   static constexpr std::size_t kSlots = 2 * kMaxSites;

@@ -42,7 +42,7 @@ class HandleIds {
     return found == ids_.end() ? missing : found->second;
   }
   // All other threads have died, maybe in here.
-  void free_from_the_dead() { lock_.free_from_the_dead(); }
+  void force_unlock() { lock_.force_unlock(); }
   // Relaxed: a thread that uses a new handle got it from the thread that made it, by the program's own synchronisation.
   [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
 

@@ -230,14 +230,14 @@ bool Recorder::stop() {
   return all_left_;
 }
 
-void Recorder::free_from_the_dead() {
+void Recorder::force_unlock() {
   active.store(false, std::memory_order_relaxed);
-  definitions.free_from_the_dead();
-  call_sites.free_from_the_dead();
-  aggregates.free_from_the_dead();
-  handles.free_from_the_dead();
-  requests.free_from_the_dead();
-  threads.free_from_the_dead();
+  definitions.force_unlock();
+  call_sites.force_unlock();
+  aggregates.force_unlock();
+  handles.force_unlock();
+  requests.force_unlock();
+  threads.force_unlock();
 }
 
 std::vector<Bin*> Recorder::take_remains(std::uint64_t tick) {

@@ -111,7 +111,7 @@ class Recorder {
   // For who finds this memory after all threads of the process have died, at any moment, maybe inside: first each is as
   // if it had left before the call it was recording, and no lock is held. Then, when others have queued their
   // definitions, all that the analyzer may not have, in the order of its numbers. Allocates.
-  void free_from_the_dead();
+  void force_unlock();
   [[nodiscard]] std::vector<Bin*> take_remains(std::uint64_t tick);
 
   // The totals so far, for who looks from beside: takes no lock, allocates nothing. How many there was room for.

@@ -61,7 +61,7 @@ class RequestTable {
   [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle, std::uint64_t call_begin);
   [[nodiscard]] bool is_shared(std::uint64_t handle) const { return handle == shared_ && shared_ != 0; }
   // All other threads have died, maybe in here.
-  void free_from_the_dead() { lock_.clear(std::memory_order_relaxed); }
+  void force_unlock() { lock_.clear(std::memory_order_relaxed); }
 
   [[nodiscard]] std::size_t size() const { return size_; }  // known requests; exact when no other thread is calling
 

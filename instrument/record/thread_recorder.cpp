@@ -321,13 +321,13 @@ void ThreadRecorder::cut_torn(Lane<Record>& lane, bool is_torn) {
   if (lane.cursor == records_of<Record>(lane.bin)) lane.bin = nullptr;
 }
 
-void ThreadRecorder::free_from_the_dead() {
+void ThreadRecorder::force_unlock() {
   const Activity inside = activity.exchange(Activity::kProgram, std::memory_order_acq_rel);
   // Of an inner activity nobody knows what it had interrupted.
   cut_torn(mpi_, inside != Activity::kProgram && inside != Activity::kHook);
   cut_torn(posix_, inside != Activity::kProgram && inside != Activity::kRecording);
   may_send = false;
-  samples.free_from_the_dead();
+  samples.force_unlock();
 }
 
 void ThreadRecorder::flush() {

@@ -109,7 +109,7 @@ class alignas(64) ThreadRecorder {
     between_idups = false;
   }
   // The thread has died, maybe in here: what it had begun to record goes.
-  void free_from_the_dead();
+  void force_unlock();
   // Then: its last calls.
   void recent(RecentCalls& mpi, RecentCalls& posix) const;
   // For another thread that takes over this object, whose last owner has ended and flushed.

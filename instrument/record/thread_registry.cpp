@@ -96,10 +96,10 @@ void ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& befor
   define_changes();
 }
 
-void ThreadRegistry::free_from_the_dead() {
-  lock_.free_from_the_dead();
+void ThreadRegistry::force_unlock() {
+  lock_.force_unlock();
   for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
-    thread->free_from_the_dead();
+    thread->force_unlock();
 }
 
 Bin* ThreadRegistry::next_bin(bool all) {

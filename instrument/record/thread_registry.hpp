@@ -50,7 +50,7 @@ class ThreadRegistry final : public SampleSource {
   void define_changes();
 
   // All threads have died, maybe inside: their recorders are left as if each had left before the call it was in.
-  void free_from_the_dead();
+  void force_unlock();
 
   // The recorders of threads that have not ended and have recorded. Takes no lock.
   template <class Visit>

@@ -743,11 +743,11 @@ void Sampler::finish(std::uint64_t tick) {
   }
 }
 
-void Sampler::free_from_the_dead() noexcept {
+void Sampler::force_unlock() noexcept {
   running_.store(false, std::memory_order_relaxed);
-  lock_.free_from_the_dead();
+  lock_.force_unlock();
   const MutexLock guard(lock_);
-  for (SampledThread* thread : threads_) thread->send_lock.free_from_the_dead();
+  for (SampledThread* thread : threads_) thread->send_lock.force_unlock();
 }
 
 void Sampler::signal_was_taken() noexcept {

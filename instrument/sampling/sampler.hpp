@@ -67,7 +67,7 @@ class Sampler {
   void finish(std::uint64_t tick);
 
   // All threads have died, maybe in here: what is left is submitted by finish().
-  void free_from_the_dead() noexcept;
+  void force_unlock() noexcept;
 
   // From the next sample of each thread on (samples/s, occurrences for each, part of a thread's time). False: nothing
   // is sampled, or not so. Async-signal-safe; one caller at a time.

@@ -170,7 +170,7 @@ void Sender::send(Bin* bin) {
 }
 
 std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* last) {
-  send_lock_.free_from_the_dead();
+  send_lock_.force_unlock();
   const MutexLock guard(send_lock_);
   std::vector<Bin*> bins(definitions.begin(), definitions.end());
   const auto add_beyond = [&](Bin* bin) {

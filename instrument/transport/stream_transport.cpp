@@ -14,7 +14,7 @@ int StreamTransport::open(int analyzer_partition, std::size_t block_bytes, std::
   if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
   VMPI_Map_free(&map);
-  if (code == VMPI_SUCCESS) vmpi::set_tools_own(stream_, patience);
+  if (code == VMPI_SUCCESS) vmpi::mark_as_tool_stream(stream_, patience);
   return code;
 }
 

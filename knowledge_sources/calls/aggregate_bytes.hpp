@@ -1,5 +1,5 @@
-// What an AggregateRecord says, in the terms of event_bytes.hpp: the same bytes as the records that it stands for. For
-// every knowledge source that sums records and must not lose those that a process has folded
+// The bytes of an AggregateRecord in the terms of event_bytes.hpp: equal to those of the records that it replaces. For
+// every knowledge source that sums records and must include those that a process has aggregated
 // (docs/reference/event_format.md).
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of a record from outside: only these are to be added up.
+// True: the record, which comes from outside, can be added up.
 [[nodiscard]] inline bool is_known(const instrument::AggregateRecord& record) {
   return static_cast<std::uint8_t>(record.part) < instrument::kAggregateParts &&
          record.function < (std::size_t{1} << instrument::kFunctionBits) && record.size_bits <= 64;
 }
 
-// kCall: moved() of its events, summed.
+// kCall: sum of moved() of its events.
 [[nodiscard]] inline Moved moved(const instrument::AggregateRecord& call) {
   const auto shape = static_cast<std::size_t>(record_of(call.word).shape());
   const std::uint64_t moves = detail::kSentMask[shape] | detail::kReceivedMask[shape];
@@ -22,7 +22,7 @@ namespace ardoise::knowledge_sources {
           call.size & moves};
 }
 
-// kCompletion: tells_bytes() of each.
+// kCompletion: tells_bytes() of its records.
 [[nodiscard]] inline bool tells_bytes(const instrument::AggregateRecord& completion) {
   return completion.peer != instrument::kNoPeer || completion.bytes != 0;
 }

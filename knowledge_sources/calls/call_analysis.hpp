@@ -1,5 +1,5 @@
-// What mpi_profile and posix_profile share: a profile of calls for each worker, the files that ranks touched, and how
-// both become bytes and model. A plug-in derives from it and says how a span of its records is added up.
+// Common part of mpi_profile and posix_profile: a profile of calls for each worker, the files that ranks accessed, and
+// their conversion to bytes and model. A derived plug-in defines how a span of its records is added up.
 #pragma once
 
 #include <memory>
@@ -60,7 +60,7 @@ class CallAnalysis : public Analysis {
     CallProfile results;
   };
 
-  // `functions`: how many numbers a function of this class may have.
+  // `functions`: number of function ids of this class.
   CallAnalysis(const AnalysisContext& context, std::string name, std::string_view entry,
                instrument::PackClass record_class, std::size_t functions)
       : name_(std::move(name)),
@@ -75,7 +75,7 @@ class CallAnalysis : public Analysis {
 
   // Adds the records of a span to slot.scratch and slot.files.
   virtual void add(Slot& slot, const Span<Record>& span) = 0;
-  // The same for what stands for records of this class.
+  // The same for an aggregate of records of this class.
   virtual void add(Slot& slot, const instrument::PackHeader& header, const instrument::AggregateRecord& record) = 0;
   [[nodiscard]] static SiteTicks site_of(const instrument::AggregateRecord& record, std::uint64_t size) {
     return {record.calls, record.ticks, size, record.min_ticks, record.max_ticks};

@@ -1,4 +1,3 @@
-// See call_profile.hpp.
 #include "knowledge_sources/calls/call_profile.hpp"
 
 #include <algorithm>
@@ -97,7 +96,7 @@ void CallProfile::read(ByteReader& in) {
 
 void CallProfile::contribute(const Resolver& resolver, std::vector<reports::FunctionProfile>& functions,
                              std::vector<reports::CallSite>& call_sites) const {
-  // Rank by rank, so that the floating point sums are the same however the work was spread.
+  // Rank by rank, so that floating point sums do not depend on the distribution of work.
   std::map<std::uint32_t, reports::FunctionProfile> profiles;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
     for (const FunctionSums& sums : resolver.sums(rank)) {

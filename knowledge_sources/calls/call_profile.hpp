@@ -1,5 +1,5 @@
-// The profile of calls by function and by call site that mpi_profile and posix_profile share. CallScratch sums one pack
-// in a worker's own memory; CallProfile holds the results (few: call sites of the program, not events or ranks) and
+// The profile of calls by function and by call site, common to mpi_profile and posix_profile. CallScratch sums one pack
+// in a worker's own memory; CallProfile holds the results (per call site of the program, not per event or rank) and
 // makes the lists of the model from them and from the exact sums of the Resolver.
 #pragma once
 
@@ -34,11 +34,11 @@ inline constexpr std::size_t kSizeBuckets = 65;
   return static_cast<std::uint32_t>(key >> 32) - 1;
 }
 
-// What CallScratch sums for each call site, in ticks.
+// Sums of CallScratch for each call site, in ticks.
 struct SiteTicks {
   std::uint64_t calls = 0, ticks = 0, bytes = 0;
   std::uint64_t min = std::numeric_limits<std::uint64_t>::max(), max = 0;
-  // Non-blocking operations that were started here, and completed by recorded calls.
+  // Non-blocking operations started here and completed by recorded calls.
   std::uint64_t operations = 0, flight = 0, waited = 0;
 };
 
@@ -48,13 +48,13 @@ class CallScratch {
  public:
   explicit CallScratch(std::size_t functions) : sizes_(functions), in_use_(functions) {}
 
-  // Begins a pack. Results go to `profile` in finish(), or before when there are many call sites.
+  // Begins a pack. Results go to `profile` in finish(), or earlier when there are many call sites.
   void begin(CallProfile& profile, const instrument::PackHeader& header, double ns_per_tick);
   // One call; `function` is below the number given to the constructor.
   void add(std::uint32_t function, std::uint32_t call_site, std::uint64_t ticks, std::uint64_t bytes) {
     add(function, call_site, {1, ticks, bytes, ticks, ticks});
   }
-  // Many calls at once: `sums` of their own, and how many were of each size.
+  // Many calls at once: their sums, and how many were of each size.
   void add(std::uint32_t function, std::uint32_t call_site, const SiteTicks& sums) {
     SiteTicks& site = at(function, call_site);
     site.calls += sums.calls;
@@ -63,7 +63,7 @@ class CallScratch {
     site.min = sums.min < site.min ? sums.min : site.min;
     site.max = sums.max > site.max ? sums.max : site.max;
   }
-  // An operation that was under way for `flight` ticks, the last `waited` of them in the call that completed it.
+  // An operation that was in flight for `flight` ticks, the last `waited` of them in the call that completed it.
   void add_operation(std::uint32_t function, std::uint32_t call_site, std::uint64_t flight, std::uint64_t waited) {
     SiteTicks& site = at(function, call_site);
     ++site.operations;
@@ -74,7 +74,7 @@ class CallScratch {
     sizes_[function][bucket] += calls;
     in_use_[function] = 1;
   }
-  // Bytes that a call moved, where they are known only later.
+  // Bytes of a call that become known later.
   void add_bytes(std::uint32_t function, std::uint32_t call_site, std::uint64_t bytes) {
     at(function, call_site).bytes += bytes;
   }

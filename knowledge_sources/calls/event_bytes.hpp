@@ -1,4 +1,4 @@
-// What a call moved, from the shape of its record: the one place that says which bytes count as sent, which as
+// Bytes of a call by the shape of its record: the one place that defines which bytes count as sent and which as
 // received. Header only; branch free, as it runs for every event.
 #pragma once
 
@@ -11,10 +11,10 @@ namespace ardoise::knowledge_sources {
 
 struct Moved {
   std::uint64_t sent, received;
-  std::uint64_t size;  // "bytes" of the call: what it sent, or what it received where it sent nothing
+  std::uint64_t size;  // "bytes" of the call: sent, or received if it sent none
 };
 
-// The record that a word alone stands for: shape, function and communicator.
+// A record with this word: shape, function and communicator.
 [[nodiscard]] constexpr instrument::MpiRecord record_of(std::uint32_t word) { return {0, 0, 0, 0, 0, 0, word}; }
 
 namespace detail {
@@ -25,7 +25,7 @@ constexpr std::array<std::uint64_t, 16> shape_mask(std::initializer_list<instrum
 }
 using enum instrument::Shape;
 inline constexpr auto kSentMask = shape_mask({kSend, kCollective, kRooted, kNeighbour, kPut, kFileWrite});
-// kPostReceive holds a capacity; what arrived is in its completion. A probe receives nothing.
+// kPostReceive holds a capacity; the received bytes are in its completion. A probe receives nothing.
 inline constexpr auto kReceivedMask = shape_mask({kReceive, kGet, kFileRead});
 }  // namespace detail
 
@@ -39,8 +39,7 @@ inline constexpr auto kReceivedMask = shape_mask({kReceive, kGet, kFileRead});
   return {sent, received, sent != 0 ? sent : received};
 }
 
-// Whether a completion tells what arrived (receives, reads); sends and collectives said their bytes when they were
-// posted.
+// True: the completion holds received bytes (receives, reads). Sends and collectives record their bytes at the start.
 [[nodiscard]] inline bool tells_bytes(const instrument::CompletionRecord& completion) {
   return completion.peer != instrument::kNoPeer || instrument::completion_bytes(completion) != 0;
 }

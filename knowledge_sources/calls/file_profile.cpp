@@ -1,4 +1,3 @@
-// See file_profile.hpp.
 #include "knowledge_sources/calls/file_profile.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace ardoise::knowledge_sources {
 
 namespace {
 
-// The row of the model for a file of a rank, made where there is none.
+// The row of the model for a file of a rank, created at first use.
 class FileRows {
  public:
   explicit FileRows(std::vector<reports::FileProfile>& files) : files_(files) {

@@ -1,5 +1,5 @@
-// What each rank did to each file, for posix_profile (POSIX calls) and mpi_profile (MPI-IO). Memory: ranks x files they
-// used. File numbers are those of the rank's process until contribute().
+// Accesses of each rank to each file, for posix_profile (POSIX calls) and mpi_profile (MPI-IO). Memory: ranks x files
+// they used. File numbers are those of the rank's process until contribute().
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct FileSums {
     (kind == Kind::read ? reads : writes) += more_calls;
     (kind == Kind::read ? bytes_read : bytes_written) += bytes;
   }
-  // Adds `times` times these to sums with members of the same names, all but ticks.
+  // Adds `times` times these sums to members of the same names, except ticks.
   void add_to(auto& into, std::uint64_t times = 1) const {
     into.opens += opens * times;
     into.reads += reads * times;
@@ -41,11 +41,11 @@ class FileProfile : public RankSums<FileSums, 8> {  // by file number + 1
  public:
   using RankSums::RankSums;
 
-  // Adds to application.files by path; where the path is there already, `ranks` becomes the greater of the two numbers.
+  // Adds to application.files by path; for an existing path `ranks` becomes the larger of the two numbers.
   void contribute(const Resolver& resolver, reports::Application& application) const;
 };
 
-// Adds how files were accessed by POSIX calls, likewise.
+// Adds how files were accessed by POSIX calls.
 void contribute_accesses(const Resolver& resolver, reports::Application& application);
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See functions.hpp.
 #include "knowledge_sources/calls/functions.hpp"
 
 #include "instrument/format/posix_functions.hpp"

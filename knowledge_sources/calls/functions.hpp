@@ -1,5 +1,5 @@
-// Names and categories of the functions in records and totals, for reports. The numbers of MPI functions are those of
-// the generated table; a pack that was made with another table is refused by its hash.
+// Names and categories of the functions in records and totals, for reports. Numbers of MPI functions are those of the
+// generated table; packs made with another table are rejected by its hash.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct FunctionInfo {
 // An unknown number gives a name that says so.
 [[nodiscard]] FunctionInfo function_info(instrument::PackClass record_class, std::uint32_t function);
 
-// Hash of the table this program was built with: what PackHeader::table_hash must be.
+// Hash of this program's table, which PackHeader::table_hash must equal.
 [[nodiscard]] std::uint32_t mpi_table_hash();
 
 }  // namespace ardoise::knowledge_sources

@@ -1,6 +1,6 @@
-// The bytes of partial results: values one after the other in the machine's own order (the analyzers of a launch run
-// the same binary), written by ByteWriter, read by ByteReader, which believes nothing: a read beyond the end, a count
-// that cannot fit into the bytes that are left, or bytes left over throw BadPartial.
+// The bytes of partial results: values in sequence in the machine's byte order (the analyzers of a launch run the same
+// binary), written by ByteWriter and read by ByteReader, which validates all input: a read beyond the end, a count too
+// large for the remaining bytes, and leftover bytes throw BadPartial.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// The bytes of absorb() came from another analyzer of this launch and still are not believed: malformed ones throw
-// this.
+// The bytes of absorb() come from another analyzer of this launch but are still validated: malformed ones throw this.
 struct BadPartial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -64,10 +63,10 @@ class ByteReader {
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
   }
-  // A number of things that take at least `bytes_each` bytes each.
+  // A count of elements of at least `bytes_each` bytes each.
   [[nodiscard]] std::size_t get_count(std::size_t bytes_each) {
     const auto count = get<std::uint64_t>();
-    if (count > rest_.size() / bytes_each) fail("has a count that is greater than its bytes allow");
+    if (count > rest_.size() / bytes_each) fail("has a count larger than its bytes allow");
     return static_cast<std::size_t>(count);
   }
   template <class T>
@@ -84,7 +83,7 @@ class ByteReader {
   }
   [[nodiscard]] std::span<const std::byte> get_bytes() { return take(get_count(1)); }
 
-  // The version a partial result begins with.
+  // Checks the version at the beginning of a partial result.
   void expect_version(std::uint32_t version) {
     if (get<std::uint32_t>() != version) fail("has another version");
   }
@@ -110,8 +109,9 @@ class ByteReader {
   std::string_view what_;
 };
 
-// What Analysis::partial() and absorb() mostly are: a version and some parts, each with write(ByteWriter&) const and
-// read(ByteReader&) into an empty one. Merge the parts only after read_partial() has returned: it throws BadPartial.
+// The usual content of Analysis::partial() and absorb(): a version and some parts, each with write(ByteWriter&) const
+// and read(ByteReader&) into an empty one. Merge the parts only after read_partial() has returned: it throws
+// BadPartial.
 template <class... Parts>
 [[nodiscard]] std::vector<std::byte> write_partial(std::uint32_t version, const Parts&... parts) {
   ByteWriter out;

@@ -1,4 +1,4 @@
-// Numbers in sentences.
+// Counts in sentences.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ inline std::string counted(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// "1 record is", "3 records are": with a verb that agrees.
+// "1 record is", "3 records are": with a matching verb.
 inline std::string counted(std::uint64_t count, std::string_view what, std::string_view verb_of_one,
                            std::string_view verb_of_several) {
   return fmt::format("{} {}", counted(count, what), count == 1 ? verb_of_one : verb_of_several);

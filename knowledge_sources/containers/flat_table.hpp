@@ -1,6 +1,6 @@
-// A hash table for what comes and goes at a high rate: open addressing in one array, linear probing, no allocation but
-// for growth; erasing moves later entries back (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so the
-// array does not fill up with marks. std::unordered_map allocates for each entry.
+// A hash table for a high rate of insertions and removals: open addressing in one array, linear probing, allocation for
+// growth only; erasing moves later entries back (Knuth, The Art of Computer Programming 3, 6.4, algorithm R), so no
+// tombstones accumulate. std::unordered_map allocates for each entry.
 //
 // Memory: 4/3 to 8/3 slots for each entry at the peak.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// hash_of(key), found by argument-dependent lookup or among those below, gives 64 bits, of which the high ones count.
+// hash_of(key), found by argument-dependent lookup or below, returns 64 bits, of which the high ones are used.
 inline std::uint64_t hash_of(std::uint64_t key) { return key * 0x9E3779B97F4A7C15u; }
 
 template <class Key, class Value>
@@ -42,12 +42,12 @@ class FlatTable {
     ++size_;
     return {&slots_[at].value, true};
   }
-  // Of find() or insert().
+  // value: from find() or insert().
   void erase(const Value* value) {
     const auto offset = reinterpret_cast<const std::byte*>(value) - reinterpret_cast<const std::byte*>(slots_.data());
     std::size_t hole = static_cast<std::size_t>(offset) / sizeof(Slot);
     for (std::size_t at = next(hole); slots_[at].is_used; at = next(at)) {
-      // Does the entry's probing come by the hole?
+      // True: the probe sequence of the entry passes the hole.
       const std::size_t from_home = (at - home(slots_[at].key)) & mask(), from_hole = (at - hole) & mask();
       if (from_home < from_hole) continue;
       slots_[hole] = slots_[at];
@@ -84,7 +84,7 @@ class FlatTable {
     }
   }
 
-  std::vector<Slot> slots_;  // as many as a power of two
+  std::vector<Slot> slots_;  // a power of two
   std::size_t size_ = 0;
 };
 

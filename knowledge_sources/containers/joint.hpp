@@ -1,12 +1,12 @@
-// Where two halves of something meet by a key: each half waits for one of the other side, the oldest first. With
-// Keyed (keyed.hpp) it joins halves that come to different analyzers: both go to the owner of their key.
+// Matches pairs of halves by key: each half waits for one of the other side, oldest first. With Keyed (keyed.hpp) it
+// matches halves that arrive at different analyzers: both go to the owner of their key.
 //
 //   Joint<Channel, End> ends(most);
 //   if (!ends.add(channel, kSend, end, [&](const End& waiting) { pair(end, waiting); })) ++beyond_room;
-//   ends.for_each(…)                        // what has found no other half, when nothing more comes
+//   ends.for_each(…)                        // unmatched halves, when no more are coming
 //
-// Memory: sizeof(Half) + 8 bytes for each half that waits, at most `most` of them. Beyond it nothing more is joined,
-// since an order with a gap would join wrong halves.
+// Memory: sizeof(Half) + 8 bytes for each waiting half, at most `most` of them. Beyond that, matching stops, because an
+// order with a gap would match wrong halves.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ class Joint {
  public:
   explicit Joint(std::size_t most) : most_(most) {}
 
-  // side: 0 or 1. meet(other half) when there is one. False: there is no room, for this half and all that come after
-  // it. hint: where the key's halves went last; what add() has left there for the same key, or 0.
+  // side: 0 or 1. Calls meet(other half) for a match. False: there is no room, for this half and all later ones. hint:
+  // location of the key's queue as the last add() for the key left it, or 0.
   template <class Meet>
   bool add(const Key& key, bool side, const Half& half, std::uint32_t& hint, Meet&& meet) {
     if (full_) return false;
@@ -52,7 +52,7 @@ class Joint {
     return add(key, side, half, hint, meet);
   }
 
-  // Halves that wait.
+  // Number of waiting halves.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   // visit(key, side, half), in the order of each key.
   template <class Visit>
@@ -65,12 +65,12 @@ class Joint {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  static constexpr std::size_t kMostIdle = 4096;  // queues that are empty, or as many as twice the halves
+  static constexpr std::size_t kMostIdle = 4096;  // empty queues; or twice the number of halves if that is more
   struct Node {
     Half half;
     std::uint32_t next;
   };
-  struct Queue {  // the halves that are left of one side
+  struct Queue {  // waiting halves of one side
     Key key;
     std::uint32_t first = kNone, last = kNone;
     bool side = false;
@@ -101,7 +101,7 @@ class Joint {
     }
     return queues_[hint];
   }
-  // A key may come once only.
+  // Keys may be used only once.
   void forget_empty_queues() {
     std::erase_if(queues_, [](const Queue& queue) { return queue.first == kNone; });
     queue_numbers_ = {};
@@ -110,7 +110,7 @@ class Joint {
   }
 
   std::size_t most_;
-  // Queues stay when they are empty, for the next time; see forget_empty_queues().
+  // Empty queues are kept for reuse; see forget_empty_queues().
   std::vector<Queue> queues_;
   FlatTable<Key, std::uint32_t> queue_numbers_;
   std::vector<Node> nodes_;

@@ -1,7 +1,7 @@
 // A small hash table for the sums of one pack: open addressing in a fixed array that stays in the first cache levels,
-// no allocation, emptied in O(entries). Every knowledge source that groups events by a key (call site, peer, file) goes
-// through its pack with one of these and adds the few entries to its results at the end, so the cost for each event is
-// one multiplication, one compare and the additions.
+// no allocation, cleared in O(entries). Knowledge sources that group events by a key (call site, peer, file) process
+// each pack with one and then add its few entries to their results, so the cost per event is one multiplication, one
+// compare and the additions.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace ardoise::knowledge_sources {
 
-// Value is default constructible; keys are not 0. 2^Bits slots, of which three quarters are used at most.
+// Value is default constructible; keys are not 0. 2^Bits slots, of which at most three quarters are used.
 template <class Value, unsigned Bits>
 class PackTable {
  public:
   static constexpr std::size_t kSlots = std::size_t{1} << Bits;
   static constexpr std::size_t kLimit = kSlots / 4 * 3;
 
-  // The value of `key`, a new one if need be. A full table is first handed to full(*this), which must clear() it.
+  // The value of `key`, created if needed. A full table is first passed to full(*this), which must clear() it.
   template <class Full>
   Value& at(std::uint64_t key, Full&& full) {
     for (;;) {

@@ -1,7 +1,6 @@
-// Locks for arrays that are indexed by rank. An operation accumulates a whole pack in its worker's own scratch memory
-// and takes the lock of the pack's rank once, to add its few sums. So the results exist once, not once for each worker
-// (a hundred thousand ranks matter more than a lock for each pack), and two workers meet only on packs of the same
-// stripe.
+// Locks for arrays indexed by rank. An operation accumulates a whole pack in its worker's scratch memory and takes the
+// lock of the pack's rank once, to add its few sums. So results exist once, not once for each worker (memory for a
+// hundred thousand ranks matters more than a lock for each pack), and workers contend only on packs of the same stripe.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A set of ranks as a bit field that is as long as its greatest rank needs. Not thread safe.
+// A set of ranks as a bit field of the length that its highest rank needs. Not thread safe.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class RankSet {
     for (const auto word : words_) ranks += static_cast<std::uint32_t>(std::popcount(word));
     return ranks;
   }
-  // Of an empty one: 0.
+  // 0 for an empty set.
   [[nodiscard]] std::uint32_t first() const {
     const auto word = std::ranges::find_if(words_, [](std::uint64_t each) { return each != 0; });
     if (word == words_.end()) return 0;

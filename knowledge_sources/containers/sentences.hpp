@@ -1,5 +1,5 @@
-// Counts of sentences for the user, bounded: however many different ones there are, the kKept that sort first are kept
-// word by word and all are counted. What is kept does not depend on the order of arrival. Not thread safe.
+// Bounded counts of sentences for the user: the kKept sentences that sort first are kept in full, all are counted. The
+// selection does not depend on the order of arrival. Not thread safe.
 #pragma once
 
 #include <cstddef>

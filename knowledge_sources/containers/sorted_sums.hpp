@@ -1,6 +1,6 @@
-// Sums in a vector sorted by key: what a thread's contexts need is small, dense and lives as long as the run, so it is
-// kept without pointers; a pack's records are summed in a scratch vector first and merged in one pass.
-// An Entry has a `key` (ordered by <=>) and add(const Entry&) for one with an equal key.
+// Sums in a vector sorted by key. The data of a thread's contexts is small, dense and lives for the whole run, so it is
+// stored without pointers; a pack's records are summed in a scratch vector first and merged in one pass. An Entry has a
+// `key` (ordered by <=>) and add(const Entry&) for one with an equal key.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ template <class Entry>
   return std::ranges::adjacent_find(entries, std::greater_equal{}, &Entry::key) == entries.end();
 }
 
-// Both summed up.
+// Both inputs are summed up.
 template <class Entry>
 void add_sums(std::vector<Entry>& into, const std::vector<Entry>& more) {
   std::size_t fresh = 0;
@@ -43,11 +43,11 @@ void add_sums(std::vector<Entry>& into, const std::vector<Entry>& more) {
     }
   }
   if (fresh == 0) return;
-  // Exactly sized while small, so that a hundred thousand ranks with a few entries each waste nothing; grows by half
+  // Exact size while small, so that a hundred thousand ranks with a few entries each waste nothing; grows by half
   // beyond.
   const std::size_t wanted = into.size() + fresh;
   if (wanted > into.capacity()) into.reserve(wanted < 64 ? wanted : wanted + wanted / 2);
-  // From the back, so that nothing is moved twice. What was added above is not new here.
+  // From the back, so that each entry moves once. Entries added above are not new here.
   std::size_t from = into.size(), more_left = more.size();
   into.resize(wanted);
   for (std::size_t to = into.size(); fresh != 0; --to) {

@@ -1,5 +1,5 @@
-// Every different text once, known by a number: the paths and names in the definitions of a hundred thousand processes
-// are mostly the same few. Number 0 is the empty text. Not thread safe.
+// Interned strings: each distinct text once, identified by a number. Paths and names in the definitions of a hundred
+// thousand processes are mostly the same few. Number 0 is the empty text. Not thread safe.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,9 @@
-// Time spent over time, in bounded memory: at most kBins bins, whose width doubles whenever the time line outgrows
-// them.
+// Time over time in bounded memory: at most kBins bins, whose width doubles whenever the timeline exceeds them.
 //
 //   width 2^16 ns, then 2^17, 2^18 …      |▂|▅|▇|▃|  doubling joins neighbours:  |▇|▇▇| | |
 //
-// An interval is split exactly among the bins that it covers, and all times are whole nanoseconds, so joining bins
-// gives just what wider bins would have given from the start: the result does not depend on when they were widened, nor
-// on the order of intervals and merges.
+// An interval is split exactly among its bins, and all times are whole nanoseconds, so joined bins equal bins that were
+// wider from the start: the result does not depend on the time of widening, nor on the order of intervals and merges.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Whole numbers in as few bytes as they need, 7 bits in each, the lowest first (LEB128); signed ones with the sign in
-// the lowest bit.
+// Integers in a minimum of bytes, 7 bits in each, lowest first (LEB128); signed ones with the sign in the lowest bit.
 #pragma once
 
 #include <cstddef>

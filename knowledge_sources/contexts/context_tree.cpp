@@ -1,4 +1,3 @@
-// See context_tree.hpp.
 #include "knowledge_sources/contexts/context_tree.hpp"
 
 #include <algorithm>
@@ -97,7 +96,7 @@ const ContextTree::Frames& ContextTree::frames(std::uint32_t module, std::uint64
   return result;
 }
 
-// The state of a stack that `context` is called from `caller`; an instruction's context is met at any of its
+// The state of a stack in which `caller` calls `context`; the context of an instruction applies at any of its
 // instructions.
 ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset) {
   State result = caller;
@@ -125,7 +124,7 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
   const bool is_instruction = (context.flags & kInstruction) != 0;
   const Frames& at = frames(module, context.offset + pc_offset, is_instruction);
   result.runtime = modules_[module].runtime ? module : kNoModule;
-  // Somewhere in the function: what was inlined at its start is not known to be where the sample was.
+  // Somewhere in the function: functions inlined at its start may not contain the sample.
   if (is_instruction && pc_offset == 0 && at.functions.size() > 1) {
     result.node = child(result.node, at.functions.front());
     result.line = kNoLine;
@@ -142,13 +141,13 @@ ContextTree::State ContextTree::state_of(std::uint32_t context, bool partial) {
   State root{.state = State::kDone};
   if (partial) root.node = child(kNoNode, special("code", kIncomplete));
   auto& states = states_[partial ? 1 : 0];
-  std::vector<const ContextEntry*> path;  // that is not resolved yet, innermost first
+  std::vector<const ContextEntry*> path;  // unresolved ones, innermost first
   State state = root;
   for (std::uint32_t number = context; number != 0;) {
     const ContextEntry* const entry = find(number);
     State* const known =
         entry == nullptr ? nullptr : &states[static_cast<std::size_t>(entry - thread_->contexts.data())];
-    if (known == nullptr || known->state == State::kOpen) {  // did not arrive, or its callers form a ring
+    if (known == nullptr || known->state == State::kOpen) {  // it did not arrive, or its callers form a cycle
       state.known = false;
       state.node = child(root.node, special("code", kUnknown));
       break;
@@ -191,7 +190,7 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
     state = state_of(key.context, partial);
     if (entry->module == instrument::kPythonModule) line = state.line;
   } else if (key.function != 0) {
-    // What the call did inside of MPI is not the program's.
+    // Frames inside MPI are not the program's.
     state = state_of(entry->parent, partial);
     state.ends_in_tool = false;
   } else {

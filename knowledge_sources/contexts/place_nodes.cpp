@@ -1,9 +1,8 @@
-// See place_nodes.hpp.
 #include "knowledge_sources/contexts/place_nodes.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// Threads one by one, as the tree wants them.
+// Thread by thread, as the tree requires.
 std::vector<PlaceNodes::Where> PlaceNodes::of_rank(std::uint32_t rank) {
   const auto& places = places_[rank];
   const ThreadSamples none;

@@ -1,4 +1,4 @@
-// From the numbers of places where ranks were sampled (rank_places.hpp) to nodes of one tree of calling contexts.
+// Maps the numbers of sampled places of ranks (rank_places.hpp) to nodes of one calling context tree.
 #pragma once
 
 #include <cstdint>

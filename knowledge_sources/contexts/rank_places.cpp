@@ -1,4 +1,3 @@
-// See rank_places.hpp.
 #include "knowledge_sources/contexts/rank_places.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Where the threads of one rank were sampled between their MPI calls: each place has a number.
+// Places where the threads of one rank were sampled between their MPI calls; each place has a number.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class RankPlaces {
 
   // From 1 on.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t thread, const instrument::SampledExtension& sample);
-  // As places() was, into an empty one.
+  // Restores the result of places() into an empty object.
   void read(std::vector<SampledPlace> places);
-  // places()[n - 1] is that of number n.
+  // places()[n - 1] has number n.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_; }
 
  private:

@@ -1,4 +1,3 @@
-// See runtime_library.hpp.
 #include "knowledge_sources/contexts/runtime_library.hpp"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ std::string entry_name(const std::string& symbol) {
   without("__GI_");
   if (!name.starts_with("__libc_start")) without("__libc_");
   name.remove_prefix(std::min(name.find_first_not_of('_'), name.size()));
-  std::size_t end = name.size();  // of variants for processors
+  std::size_t end = name.size();  // suffixes of processor-specific variants
   for (const std::string_view variant : {"_fma", "_avx", "_sse", "_ssse", "_evex", "_unaligned", "_erms"}) {
     end = std::min(end, name.find(variant));
   }

@@ -1,4 +1,4 @@
-// Libraries of the compiler and the C library: users know what they call there, not what that is made of.
+// Libraries of the compiler and the C library: users know the functions that they call there, not their internals.
 #pragma once
 
 #include <string>

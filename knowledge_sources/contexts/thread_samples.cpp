@@ -1,4 +1,3 @@
-// See thread_samples.hpp.
 #include "knowledge_sources/contexts/thread_samples.hpp"
 
 #include <span>
@@ -74,7 +73,7 @@ void SampledRanks::write(ByteWriter& out) const {
 }
 
 void SampledRanks::read(ByteReader& in) {
-  in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "is of a program with another number of ranks");
+  in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "belongs to a program with another number of ranks");
   for (auto& threads : ranks_) {
     threads.resize(in.get_count(sizeof(std::uint32_t) + 4 * sizeof(std::uint64_t)));
     for (ThreadSamples& thread : threads) thread.read(in);

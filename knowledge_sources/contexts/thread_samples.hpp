@@ -1,6 +1,6 @@
-// What was sampled in one thread of one rank: its calling contexts, sums of samples for each, and exact sums of the MPI
-// and POSIX calls made from each. Numbers of contexts are the thread's own; context_tree.hpp gives them their meaning
-// at the end. Memory: about 24 bytes a context and 56 for each place in it that was met; it doesn't grow with time.
+// Samples of one thread of one rank: its calling contexts, sums of samples for each, and exact sums of the MPI and
+// POSIX calls made from each. The thread numbers its contexts itself; context_tree.hpp resolves them at the end.
+// Memory: about 24 bytes for each context and 56 for each sampled place in it; constant over time.
 #pragma once
 
 #include <array>
@@ -17,22 +17,22 @@ namespace ardoise::knowledge_sources {
 
 __extension__ using Wide = unsigned __int128;
 
-// Of SampleKey::flags: no sample, but the time in the kernel that came with it. In context 0 it is nobody's: MPI or
-// POSIX calls may have used it, or what lies between them.
+// Of SampleKey::flags: not a sample, but kernel time that came with it. In context 0 it belongs to no known function:
+// to MPI or POSIX calls, or to code between them.
 inline constexpr std::uint32_t kKernelPart = 256;
 
-// Which samples belong together: where (context, and distance of the instruction from its address), in which call
-// (number + 1, 0: none), and what kind of sample (SampleFlags, kKernelPart).
+// The key by which samples are grouped: place (context, and offset of the instruction from its address), call (number +
+// 1, 0: none), and kind of sample (SampleFlags, kKernelPart).
 struct SampleKey {
   std::uint32_t context, pc_offset, function, flags;
   friend constexpr auto operator<=>(const SampleKey&, const SampleKey&) = default;
 };
 
-// Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
+// Flags that separate samples; context_tree.cpp interprets them for the stack.
 inline constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
                                             instrument::kTruncatedContext | instrument::kPosixCall |
                                             instrument::kTimerInterrupt;
-// Where in MPI a sample fell is not shown: fewer entries.
+// The position of samples inside MPI is dropped: fewer entries.
 [[nodiscard]] constexpr SampleKey key_of(const instrument::SampleRecord& record) {
   return {record.context, record.function == 0 ? record.pc_offset : 0, record.function,
           static_cast<std::uint32_t>(record.flags & kStackFlags)};
@@ -41,8 +41,8 @@ inline constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrum
 struct SampleSums {
   SampleKey key;
   std::uint64_t samples;
-  std::uint64_t weight;   // ns or events: the sample's own times that of its pack
-  std::uint64_t squares;  // sum of the squared weights …
+  std::uint64_t weight;   // ns or events: the sample's weight times that of its pack
+  std::uint64_t squares;  // sum of the squared weights
   std::uint64_t squares_high;
   void add(const SampleSums& more) {
     samples += more.samples;
@@ -83,7 +83,7 @@ struct ContextCallSums {
     bytes_received += more.bytes_received;
   }
 };
-// A context as it came. Of two that contradict each other the smaller one is kept, whichever comes first.
+// A received context. If two contradict each other, the smaller is kept, whatever the order.
 struct ContextEntry {
   std::uint32_t key;  // its number
   std::uint32_t parent, module, flags;
@@ -94,12 +94,12 @@ struct ContextEntry {
   friend constexpr auto operator<=>(const ContextEntry&, const ContextEntry&) = default;
 };
 
-// Summed up.
+// Sums of the records.
 [[nodiscard]] std::vector<ContextEntry> entries_of(std::span<const instrument::ContextRecord> records);
 
 struct ThreadSamples {
   std::uint32_t thread = 0;
-  std::vector<ContextEntry> contexts;  // all four summed up
+  std::vector<ContextEntry> contexts;  // all four are summed up
   std::vector<SampleSums> samples;
   std::vector<CounterSums> counters;  // empty where there are none
   std::vector<ContextCallSums> calls;
@@ -114,7 +114,7 @@ class SampledRanks {
  public:
   explicit SampledRanks(std::uint32_t ranks) : ranks_(ranks) {}
 
-  // A new one if need be; the caller holds the rank's lock.
+  // Created if needed; the caller holds the rank's lock.
   [[nodiscard]] ThreadSamples& of(std::uint32_t rank, std::uint32_t thread);
   [[nodiscard]] const std::vector<ThreadSamples>& of(std::uint32_t rank) const { return ranks_[rank]; }  // by thread
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(ranks_.size()); }

@@ -1,10 +1,11 @@
-// What a plug-in implements: an Analysis on one level (one program) that takes spans of events, keeps partial results
-// for each worker, and can merge them, write them as bytes and read them back, which is all that reduction over the
-// analyzer ranks needs. knowledge_sources/plugins/template is one to copy.
+// The interface of a plug-in: an Analysis on one level (one program) that takes spans of events, keeps partial results
+// for each worker, and can merge them, write them as bytes and read them back, which the reduction over the analyzer
+// ranks needs. knowledge_sources/plugins/template is an example to copy.
 //
 // Life: create → operations on workers, concurrently, any order of packs → [quiet] partial() → on the root analyzer
 // absorb() for every other analyzer's bytes, any order → contribute() to the model. The result of absorb() must not
-// depend on how packs were spread over workers, nor ranks over analyzers: all packs of a process come to one.
+// depend on the distribution of packs over workers, nor of ranks over analyzers: all packs of a process go to one
+// analyzer.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ class TraceSink;     // otf2/writer/trace_sink.hpp
 // Names of the typed spans that the unpacker submits on a program's level.
 inline constexpr std::string_view kMpiEvents = "mpi_events";          // MpiSpan
 inline constexpr std::string_view kPosixEvents = "posix_events";      // PosixSpan
-inline constexpr std::string_view kAggregates = "aggregates";         // AggregateSpan: sums that stand for events
+inline constexpr std::string_view kAggregates = "aggregates";         // AggregateSpan: sums that replace events
 inline constexpr std::string_view kTotals = "totals";                 // TotalsSpan
 inline constexpr std::string_view kSamples = "samples";               // SampleSpan
 inline constexpr std::string_view kContexts = "contexts";             // ContextSpan
@@ -53,28 +54,28 @@ using TotalsSpan = Span<instrument::TotalsRecord>;
 using ContextSpan = Span<instrument::ContextRecord>;
 using ContextTotalsSpan = Span<instrument::ContextTotalsRecord>;
 using DefinitionSpan = Span<std::byte>;  // the payload's bytes
-using SampleSpan = Span<std::byte>;      // likewise: read them with instrument::PackView(header).sample(i)
+using SampleSpan = Span<std::byte>;      // bytes, to read with instrument::PackView(header).sample(i)
 
 struct SnapshotSettings {
-  std::vector<std::string> conditions{};  // snapshots/condition.hpp
-  std::vector<std::string> watched{};     // likewise: somebody waits for these while programs run
-  // One of them has become true for a rank. Called by any worker, as the next one.
+  std::vector<std::string> conditions{};  // as in snapshots/condition.hpp
+  std::vector<std::string> watched{};  // as in snapshots/condition.hpp: conditions with a callback while programs run
+  // A watched condition has become true for a rank. Called by any worker, like the next one.
   std::function<void(std::uint32_t watched, std::uint32_t partition, std::uint32_t rank)> becomes_true{};
-  // One that is of a program has (snapshots/balances.hpp); these ranks differ from the others.
+  // A condition on the whole program (snapshots/balances.hpp) has become true; these ranks differ from the others.
   std::function<void(std::uint32_t watched, std::uint32_t partition, std::span<const std::uint32_t> differing)>
       becomes_true_of_program{};
   SnapshotSink* sink = nullptr;  // nullptr: none; outlives the analyses
-  double interval_seconds = 0;   // between those that the sink gets of each rank; 0: none
+  double interval_seconds = 0;   // between snapshots of each rank for the sink; 0: none
 };
 
 struct TraceSettings {
   std::string selection{};    // otf2/contents/trace_selection.hpp; "": no events are written
   std::string folder{};       // for parts of the trace
   TraceSink* sink = nullptr;  // nullptr: none; outlives the analyses
-  bool wants_values = false;  // those of event_values.hpp
+  bool wants_values = false;  // values of event_values.hpp
 };
 
-// State that the analyses of one plug-in share for all programs of one MPI_COMM_WORLD. The first of them makes it.
+// State that the analyses of one plug-in share for all programs of one MPI_COMM_WORLD. The first analysis creates it.
 class WorldShare {
  public:
   virtual ~WorldShare() = default;
@@ -89,31 +90,31 @@ struct AnalysisContext {
   TraceSettings traces{};
   std::uint32_t first_rank = 0;                  // of the program in its world
   std::uint32_t world_ranks = 0;                 // of all programs there
-  std::shared_ptr<WorldShare>* share = nullptr;  // of the plug-in and the world; nullptr: no other program is there
+  std::shared_ptr<WorldShare>* share = nullptr;  // of the plug-in and the world; nullptr: the world has one program
 };
 
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  // These are for analyses that want events; one that works from the Resolver alone has no partial results.
+  // For analyses that use events; one that works from the Resolver alone has no partial results.
 
-  // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level;
-  // they leave the board before the analysis goes.
+  // Registers knowledge sources for the spans that it uses. Called once, before the first pack of the level; they leave
+  // the board before the analysis is destroyed.
   virtual void attach(LevelSources&) {}
   // All partial results of this analyzer as bytes. Nothing runs concurrently.
   [[nodiscard]] virtual std::vector<std::byte> partial() const { return {}; }
-  // In a copy of the process that writes its partial results in case that all processes are killed, as often as it
-  // takes little time: gives up what takes much room and matters little. Before partial().
+  // Called before partial() in a copy of the process that writes its partial results as a backup, frequently if cheap:
+  // drops large data of little value.
   virtual void shorten() {}
   // Adds another analyzer's partial results. Throws BadPartial.
   virtual void absorb(std::span<const std::byte> partial) {
     if (!partial.empty()) throw BadPartial("A partial result from another analyzer should be empty.");
   }
-  // Writes the finished numbers. Called once, on the root analyzer.
+  // Writes the final results. Called once, on the root analyzer.
   virtual void contribute(const Resolver& resolver, reports::Application& application) const = 0;
 };
 
-// What a plug-in's registration function gives to the analyzer (see blackboard/plugin.hpp for loading).
+// Passed by a plug-in's registration function to the analyzer (see blackboard/plugin.hpp for loading).
 struct AnalysisFactory {
   std::string name;  // unique, the key of its partial results
   std::unique_ptr<Analysis> (*create)(const AnalysisContext&);

@@ -1,18 +1,17 @@
 // Values that a knowledge source or plug-in attaches to calls in the trace (--trace …,attributes=plugins), as
-// attributes with keys of its own; where a value belongs to no call it becomes an event of its own
-// (docs/guide/traces.md).
+// attributes with keys of its own; a value without a call becomes a separate event (docs/guide/traces.md).
 //
 //   values_.attach(sources, context_);                              // in attach()
-//   residual_ = values_.define<double>("myplugin::residual", "what is left to solve");          // likewise
+//   residual_ = values_.define<double>("myplugin::residual", "residual of the solver");         // in attach()
 //   EventValueBatch batch(values_);                                 // in an operation: one for each pack, say
 //   batch.add(residual_, {rank, thread, record.begin, EventPlace::kLeave}, 0.5);
 //
-// A batch is an entry on the program's level, of all keys that were defined, and then of values:
+// A batch is an entry on the program's level, of all defined keys followed by values:
 //
 //   count × { type, name, description }    until the end { key, place, rank, thread, tick, value [ text ] }
 //
-// It can be submitted at any analyzer, before or after the packs of the call. Without a trace that wants them values
-// cost a test each.
+// It can be submitted on any analyzer, before or after the packs of the call. Without a trace with these attributes, a
+// value costs one test.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +37,7 @@ namespace ardoise::knowledge_sources {
 enum class EventValueType : std::uint32_t { kUnsigned, kSigned, kReal, kText };
 inline constexpr std::uint32_t kEventValueTypes = 4;
 
-// Where a value goes: to an event of the call that begins at the moment's tick, or to an event of its own.
+// The event that gets a value: an event of the call that begins at the moment's tick, or an event of its own.
 enum class EventPlace : std::uint32_t { kEnter, kLeave, kOwn };
 inline constexpr std::uint32_t kEventPlaces = 3;
 
@@ -52,7 +51,7 @@ template <class T>
 concept EventValueOf = std::same_as<T, std::uint64_t> || std::same_as<T, std::int64_t> || std::same_as<T, double> ||
     std::same_as<T, std::string_view>;
 
-// Number of a key among those of its EventValues.
+// Number of a key within its EventValues.
 template <EventValueOf T>
 struct EventKey {
   std::uint32_t number = 0;
@@ -79,8 +78,8 @@ class EventValues {
   }
   [[nodiscard]] bool are_wanted() const { return are_wanted_; }
 
-  // name: "namespace::name". Throws std::invalid_argument, with a sentence, for a name that is no such thing or that
-  // has been defined. Where two plug-ins define a name with two types, the trace has no values of it, and says so.
+  // name: "namespace::name". Throws std::invalid_argument with a sentence for an invalid or already defined name. If
+  // two plug-ins define a name with two types, the trace omits its values and reports it.
   template <EventValueOf T>
   [[nodiscard]] EventKey<T> define(std::string name, std::string description) {
     const std::size_t colons = name.find("::");
@@ -91,7 +90,7 @@ class EventValues {
                                   "\" cannot be a key of values in the trace: give it a namespace other than ardoise "
                                   "and a name without spaces, as myplugin::residual, of 128 bytes at most.");
     if (std::ranges::find(keys_, name, &EventKeyDefinition::name) != keys_.end())
-      throw std::invalid_argument("The key " + name + " of values in the trace is defined twice: define it once.");
+      throw std::invalid_argument("The key " + name + " of trace values is defined twice: define it once.");
     if (keys_.size() == kMostKeys)
       throw std::invalid_argument("There is no room for the key " + name + " of values in the trace: 256 are defined.");
     keys_.push_back({type_of<T>(), std::move(name), description.substr(0, kMostDescription)});
@@ -114,7 +113,7 @@ class EventValues {
   std::vector<EventKeyDefinition> keys_;
 };
 
-// Submits its values when it goes, and whenever they are many. Used by one thread; `values` outlives it.
+// Submits its values on destruction, and whenever there are many. Used by one thread; `values` outlives it.
 class EventValueBatch {
  public:
   static constexpr std::size_t kMostValues = 512, kMostText = 256;
@@ -124,7 +123,7 @@ class EventValueBatch {
   EventValueBatch(const EventValueBatch&) = delete;
   EventValueBatch& operator=(const EventValueBatch&) = delete;
 
-  // A text of more than kMostText bytes is cut, and ends in "…".
+  // A text of more than kMostText bytes is cut and ends in "…".
   template <EventValueOf T>
   void add(EventKey<T> key, const EventMoment& at, std::type_identity_t<T> value) {
     if (!values_.are_wanted()) return;
@@ -166,8 +165,8 @@ class EventValueBatch {
   std::size_t count_ = 0;
 };
 
-// keys: gets the definitions. use(number of a key, moment, bits, text): each value; bits are 0 of a text. Throws
-// BadPartial.
+// keys: gets the definitions. use(number of a key, moment, bits, text): called for each value; bits are 0 for a text.
+// Throws BadPartial.
 template <class Use>
 void read_event_values(std::span<const std::byte> bytes_untrusted, std::vector<EventKeyDefinition>& keys, Use&& use) {
   ByteReader in(bytes_untrusted, "values for the trace");

@@ -1,9 +1,9 @@
-// Puts the packs of one thread back into the order in which they were recorded: workers take packs in any order, and an
-// analysis that follows what a thread did needs them one after the other. The number is PackHeader::order.
+// Restores the recorded order of a thread's packs (PackHeader::order): workers take packs in any order, but an analysis
+// that follows a thread needs them in sequence.
 //
-// A pack that came too early is kept, and counts on the blackboard (count_on): a blackboard that is full takes no more
-// packs, and the one that is missing is among those that it has. It is given up, and named, only where it is not: by
-// give_up_missing(), at LevelSources::at_no_room.
+// A pack that is too early is kept, and counts on the blackboard (count_on): a full blackboard takes no more packs, and
+// the missing one is usually among those that it has. If it is not, give_up_missing(), at LevelSources::at_no_room,
+// gives it up and names it.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,18 @@ namespace ardoise::knowledge_sources {
 template <class Value>
 class InOrder {
  public:
-  // Before the first value. The board outlives the use of this.
+  // Before the first value. The board outlives the object's use.
   void count_on(blackboard::Blackboard& board) { bytes_.count_on(board); }
 
-  // Calls deliver(value, after_gap) for what is in order now; after_gap: values before this one are missing for good.
-  // One that comes a second time, or after it was given up, is dropped. bytes: that the value keeps in memory.
+  // Calls deliver(value, after_gap) for all values that are in order now; after_gap: values before this one are lost.
+  // Duplicates, and values already given up, are dropped. bytes: memory of the value.
   template <class Deliver>
   void add(std::uint64_t order, Value value, std::size_t bytes, Deliver&& deliver) {
     if (order < next_) return;
     if (waiting_.try_emplace(order, Waiting{std::move(value), bytes}).second) bytes_.add(bytes);
     deliver_ready(deliver);
   }
-  // True: it is the one that is expected, and the caller delivers it; then deliver_ready().
+  // True: it is the expected one, and the caller delivers it; then deliver_ready().
   [[nodiscard]] bool take(std::uint64_t order) {
     if (order != next_) return false;
     ++next_;
@@ -47,17 +47,17 @@ class InOrder {
       }
     }
   }
-  // Goes on without those that are missing before the first one that waits, if there is one.
+  // Skips the missing values before the first waiting one, if there is one.
   template <class Deliver>
   void give_up_missing(Deliver&& deliver) {
     if (waiting_.empty()) return;
     deliver_first(deliver, true);
     deliver_ready(deliver);
   }
-  // The one that is expected; for what goes on elsewhere, where nothing has come yet.
+  // The expected number; for a thread whose order continues elsewhere, before the first value.
   [[nodiscard]] std::uint64_t next() const { return next_; }
   void begin_with(std::uint64_t order) { next_ = order; }
-  // Calls look(order, value) for what still waits for one that has not come.
+  // Calls look(order, value) for the waiting values.
   template <class Look>
   void for_each_waiting(Look&& look) const {
     for (const auto& [order, waiting] : waiting_) look(order, waiting.value);

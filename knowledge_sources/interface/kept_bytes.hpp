@@ -1,5 +1,5 @@
-// The bytes that a knowledge source keeps of packs that it can't use yet, counted on the blackboard: ingest takes no
-// further pack while that is full, so what is waited for, which came before, is used first.
+// Bytes of packs that a knowledge source keeps because it cannot use them yet, counted on the blackboard: ingest takes
+// no further pack while that is full, so that the missing pack, which came earlier, is processed first.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,17 @@ class KeptBytes {
   }
   ~KeptBytes() { clear(); }
 
-  // Before the first byte. The board outlives the use of this.
+  // Before the first byte. The board outlives the object's use.
   void count_on(blackboard::Blackboard& board) { board_ = &board; }
   void add(std::size_t bytes) {
     if (board_ == nullptr) return;
     bytes_ += bytes;
-    board_->keep(bytes);
+    board_->charge(bytes);
   }
   void remove(std::size_t bytes) {
     if (board_ == nullptr) return;
     bytes_ -= bytes;
-    board_->let_go(bytes);
+    board_->discharge(bytes);
   }
   void clear() { remove(bytes_); }
 

@@ -1,14 +1,14 @@
-// Records that meet at one place: each has a key, and goes to the analyzer that owns it, in batches. A record whose key
-// is owned here needs none of this; the caller uses it at once.
+// Records that have to be matched across analyzers: each record has a key and is sent in batches to the analyzer that
+// owns the key. Records whose key is owned here are used directly by the caller.
 //
-//   Keyed<Record> ends_;                                    // in the analysis, before what use() needs
+//   Keyed<Record> ends_;                                    // in the analysis, before the data of use()
 //   ends_.attach(sources, "tag_usage", level, [this](const Record& record) { use(record); });
 //   if (ends_.is_own(key)) use(record); else ends_.send(key, record);       // in operations
 //
-// Records that one thread sends to one analyzer, or several threads under one lock, are used there in that order.
-// use(), which may take the number of the analyzer that has sent the record as well, runs on workers, for the records
-// of one analyzer never twice at the same time. What has been sent has been used when partial() is called. Memory: a
-// batch for each analyzer, and what is on its way, which counts on the byte limit of the boards it is on.
+// Records sent to one analyzer by one thread, or by several under one lock, are used there in that order. use(), which
+// may also take the number of the sending analyzer, runs on workers, never concurrently for records of one sender. All
+// sent records have been used when partial() is called. Memory: a batch for each analyzer, and batches in flight, which
+// count on the byte limits of their boards.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,8 @@
 
 namespace ardoise::knowledge_sources {
 
-// How the records of a batch become bytes: as they are in memory. Others may keep a state from record to record; each
-// batch has a writer and a reader of its own.
+// Encodes the records of a batch as they are in memory. Other encodings may keep state between records; each batch has
+// its own writer and reader.
 template <class Record>
 struct PlainCodec {
   void put(const Record& record, std::vector<std::byte>& out) {
@@ -50,7 +50,7 @@ class Keyed {
  public:
   static constexpr std::size_t kBatchBytes = std::size_t{16} << 10;
 
-  // In Analysis::attach(), once. name: unique among those of the plug-in on this level.
+  // In Analysis::attach(), once. name: unique within the plug-in on this level.
   template <class Use>
   void attach(LevelSources& sources, std::string name, const std::string& level, Use use) {
     board_ = &sources.board();
@@ -81,7 +81,7 @@ class Keyed {
     if (to.bytes.size() >= kBatchBytes) submit(to);
   }
 
-  // What is held back goes now.
+  // Sends incomplete batches.
   void flush() {
     for (const auto& to : outgoing_) {
       const std::scoped_lock guard(to->mutex);
@@ -101,14 +101,14 @@ class Keyed {
 
  private:
   struct Header {
-    std::uint64_t number = 0;  // of the batch, from one analyzer to another
+    std::uint64_t number = 0;  // sequence number of the batch between two analyzers
     std::uint32_t from = 0, records = 0;
   };
   struct Outgoing {
     std::mutex mutex;
     Header header;
-    std::uint64_t key = 0;         // of the first record: all in a batch have the same owner
-    std::vector<std::byte> bytes;  // room for the header first
+    std::uint64_t key = 0;         // of the first record: all records of a batch have the same owner
+    std::vector<std::byte> bytes;  // begins with room for the header
     Codec codec;
     KeyedTraffic traffic;
   };
@@ -141,7 +141,7 @@ class Keyed {
   void arrive(const blackboard::EntryRef& entry) {
     const auto header = ByteReader(entry.payload(), name_).template get<Header>();
     if (header.from >= incoming_.size())
-      throw BadPartial("A batch of records comes from an analyzer that is not there.");
+      throw BadPartial("A batch of records comes from an analyzer that does not exist.");
     Incoming& from = *incoming_[header.from];
     const std::scoped_lock guard(from.mutex);
     if (header.number >= from.next) from.early.try_emplace(header.number, entry);

@@ -1,5 +1,5 @@
-// The knowledge sources of one program's level on the blackboard: what Analysis::attach() adds them with. They leave
-// the board together, when this object goes.
+// The knowledge sources of one program's level on the blackboard: Analysis::attach() adds them, and the destructor
+// removes them together.
 #pragma once
 
 #include <functional>
@@ -20,25 +20,25 @@ class LevelSources {
   LevelSources(const LevelSources&) = delete;
   LevelSources& operator=(const LevelSources&) = delete;
 
-  // As Blackboard::add() and workers().
+  // See Blackboard::add() and workers().
   void add(blackboard::KnowledgeSource source) { ids_.push_back(board_.add(std::move(source))); }
   [[nodiscard]] unsigned workers() const noexcept { return board_.workers(); }
   [[nodiscard]] blackboard::Blackboard& board() const noexcept { return board_; }
 
-  // Calls action() when the packs of this analyzer have ended, and again as long as anything moves between analyzers:
-  // what is held back for others has to go then. Nothing runs on the board meanwhile.
+  // Calls action() when the packs of this analyzer have ended, and again while entries move between analyzers: data
+  // held back for others must be sent then. Nothing runs on the board meanwhile.
   void at_quiet(std::function<void()> action) { at_quiet_.push_back(std::move(action)); }
   void run_at_quiet() const {
     for (const auto& action : at_quiet_) action();
   }
-  // Calls action() once, when all programs have ended and nothing moves any more between any analyzers: for what can
-  // only be told then. What it submits, or holds back until it is quiet again, is still used before partial().
+  // Calls action() once, when all programs have ended and no entry is in flight between analyzers: for results that
+  // need this. Data that it submits, or holds back until the next quiet, is used before partial().
   void at_end(std::function<void()> action) { at_end_.push_back(std::move(action)); }
   void run_at_end() const {
     for (const auto& action : at_end_) action();
   }
-  // Calls action() when the board has no room for a pack though all jobs have ended: what waits for packs that are not
-  // there has to go on without them. Nothing runs on the board meanwhile.
+  // Calls action() when the board has no room for a pack though all jobs have ended: sources that wait for missing
+  // packs have to continue without them. Nothing runs on the board meanwhile.
   void at_no_room(std::function<void()> action) { at_no_room_.push_back(std::move(action)); }
   void run_at_no_room() const {
     for (const auto& action : at_no_room_) action();

@@ -1,9 +1,9 @@
-// How a knowledge source gets into the analyzer: a shared library (lib/ardoise/<name>.so) that exports one
-// PluginDescriptor with the interface kAnalysisInterface and, when asked, adds its AnalysisFactory to the registrar.
-// The analyzer, replay and the tests load it with blackboard::load_plugin(path, kAnalysisInterface, &registrar).
+// How the analyzer loads a knowledge source: a shared library (lib/ardoise/<name>.so) exports one PluginDescriptor with
+// the interface kAnalysisInterface, which adds its AnalysisFactory to the registrar. The analyzer, replay and the tests
+// load it with blackboard::load_plugin(path, kAnalysisInterface, &registrar).
 //
 //   class Mine final : public Analysis { … };
-//   ARDOISE_ANALYSIS(mine, "1.0", Mine)      // once, at namespace scope, in a library that is called mine.so
+//   ARDOISE_ANALYSIS(mine, "1.0", Mine)      // once, at namespace scope, in a library named mine.so
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@
 
 namespace ardoise::knowledge_sources {
 
-// Ends in a digest of the text of all installed headers: a plug-in that was built with others is refused, not run.
+// Ends in a digest of all installed headers: a plug-in built with other headers is rejected.
 inline constexpr const char* kAnalysisInterface = "ardoise.analysis/" ARDOISE_INTERFACE_DIGEST;
 
-// What the `registrar` of a plug-in with the interface kAnalysisInterface points to. Used by one thread.
+// Type of the `registrar` for plug-ins with the interface kAnalysisInterface. Used by one thread.
 class AnalysisRegistrar {
  public:
-  // Throws when there is an analysis of that name already: two of them would write over each other's results.
+  // Throws if an analysis of that name exists: the two would overwrite each other's results.
   void add(AnalysisFactory factory) {
     if (std::ranges::any_of(factories_, [&](const auto& other) { return other.name == factory.name; })) {
-      throw std::invalid_argument("there is an analysis \"" + factory.name + "\" already; load only one of the two");
+      throw std::invalid_argument("an analysis named \"" + factory.name + "\" already; load only one of the two");
     }
     factories_.push_back(std::move(factory));
   }

@@ -1,7 +1,7 @@
-// Sums for each rank by a key (a function, a peer, a file): what an analysis adds up while packs arrive, merges over
-// analyzers and reads at the end. Memory: ranks x keys that they used, an Entry each.
+// Sums for each rank by a key (a function, a peer, a file), added up while packs arrive, merged over analyzers and read
+// at the end. Memory: ranks x keys that they used, an Entry each.
 //
-// Sums is trivially copyable and has add(const Sums& more, std::uint64_t times); a pack has mostly less than 2^Bits
+// Sums is trivially copyable and has add(const Sums& more, std::uint64_t times); a pack usually has fewer than 2^Bits
 // keys. Keys are not 0.
 #pragma once
 
@@ -31,7 +31,7 @@ class RankSums {
 
   explicit RankSums(std::uint32_t ranks) : ranks_(ranks) {}
 
-  // The sums of `key` in the scratch memory for a pack of `header`; a full one is added here first.
+  // The sums of `key` in the scratch memory for a pack of `header`; if that is full, it is added here first.
   [[nodiscard]] Sums& at(Scratch& scratch, const instrument::PackHeader& header, std::uint64_t key) {
     return scratch.at(key, [&](Scratch& full) { add(header, full); });
   }
@@ -58,7 +58,7 @@ class RankSums {
     for (const auto& entries : ranks_) out.put_array(std::span<const Entry>(entries));
   }
   void read(ByteReader& in) {  // into an empty one
-    in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "is of a program with another number of ranks");
+    in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "belongs to a program with another number of ranks");
     for (auto& entries : ranks_) {
       entries = in.get_array<Entry>();
       in.check(is_summed_up(entries), "lists sums out of order");

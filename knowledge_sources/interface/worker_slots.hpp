@@ -1,6 +1,6 @@
-// One T for each worker of a blackboard, each allocated apart: what an operation may use without a lock, as two
-// operations with the same Context::worker never run at the same time. Filled in Analysis::attach(); subscribe() gives
-// an operation the slot of its worker.
+// One T for each worker of a blackboard, each allocated separately: data that an operation may use without a lock, as
+// two operations with the same Context::worker never run concurrently. Filled in Analysis::attach(); subscribe() passes
+// the slot of the worker to an operation.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class WorkerSlots {
   std::vector<std::unique_ptr<T>> slots_;
 };
 
-// Registers add(slot, span) for the typed spans `entry` (kMpiEvents …) of a level. `slots` were created and outlive the
+// Registers add(slot, span) for the typed spans `entry` (kMpiEvents …) of a level. `slots` are filled and outlive the
 // level's jobs.
 template <class SpanOfRecords, class T, class Add>
 void subscribe(LevelSources& sources, const std::string& analysis, const std::string& level, std::string_view entry,

@@ -1,4 +1,4 @@
-// Which ranks of a collective wait for which, by function.
+// Wait dependencies of collectives by function.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@ namespace ardoise::knowledge_sources {
 
 enum class CollectiveKind : std::uint8_t {
   kNone,        // no collective on a communicator, or one without a place in the order of its calls
-  kUnjudged,    // has a place in that order, but it is not known who waits for whom
-  kNeighbours,  // each waits for those that send it something
+  kUnjudged,    // has a place in that order, but unknown wait dependencies
+  kNeighbours,  // each waits for the neighbours that send to it
   kBarrier,     // all wait for all
-  kAllToAll,    // likewise, with data
+  kAllToAll,    // all wait for all, with data
   kFromRoot,    // all wait for the root
   kToRoot,      // the root waits for all
   kFromLower,   // each waits for those of lower rank
-  // All wait for all, if the library has them wait:
-  kObject,  // makes a communicator
-  kWindow,  // makes, frees or fences a window
+  // All wait for all, if the library synchronises them:
+  kObject,  // creates a communicator
+  kWindow,  // creates, frees or fences a window
   kFile,    // of MPI-IO
   kInit,
   kFinalize
@@ -32,13 +32,13 @@ enum class CollectiveKind : std::uint8_t {
 
 namespace detail {
 
-// But for the case of the first letter.
+// Compares without the case of the first letter.
 constexpr bool is_same_word(std::string_view word, std::string_view other) {
   return word.size() == other.size() && !word.empty() && (word[0] | 0x20) == (other[0] | 0x20) &&
          word.substr(1) == other.substr(1);
 }
 
-// Of those that are no collectives by their role.
+// For functions that are not collectives by their role.
 constexpr CollectiveKind kind_by_name(std::string_view name, bool of_file_data) {
   const auto is_one_of = [&](auto... names) { return ((name == names) || ...); };
   if (is_one_of("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
@@ -88,13 +88,13 @@ inline constexpr auto kCollectiveKinds = [] {
 
 }  // namespace detail
 
-// Of a number that came from outside.
+// function: unchecked number from outside.
 [[nodiscard]] constexpr CollectiveKind collective_kind(std::uint32_t function) {
   return function < detail::kCollectiveKinds.size() ? detail::kCollectiveKinds[function] : CollectiveKind::kNone;
 }
 
-// MPI has all ranks of a communicator make calls of one kind in the same order: collectives, those on its windows,
-// those on its files.
+// MPI requires all ranks of a communicator to make calls of one kind in the same order: collectives, those on its
+// windows, those on its files.
 inline constexpr unsigned kCallOrders = 3;
 [[nodiscard]] constexpr unsigned call_order(CollectiveKind kind) {
   return kind == CollectiveKind::kWindow ? 1 : kind == CollectiveKind::kFile ? 2 : 0;

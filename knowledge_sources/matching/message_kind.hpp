@@ -1,4 +1,4 @@
-// What functions do to messages beyond the shape of their records.
+// Effects of functions on messages beyond the shape of their records.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@ namespace ardoise::knowledge_sources {
 
 struct MessageKind {
   bool starts = false;             // another call completes it
-  bool starts_both = false;        // … a send and a receive
+  bool starts_both = false;        // starts a send and a receive
   bool is_buffered = false;        // its send never waits for the receiver
-  bool is_synchronous = false;     // its send always does
-  bool takes_message = false;      // a probe whose message only one call can receive: it does what a receive does
-  bool receives_taken = false;     // … that call
-  bool waits_for_message = false;  // a probe that does
-  bool tests = false;              // completes what is complete, and does not wait
+  bool is_synchronous = false;     // its send always waits for the receiver
+  bool takes_message = false;      // a probe that reserves its message for one call, like a receive
+  bool receives_taken = false;     // receives such a message
+  bool waits_for_message = false;  // a probe that blocks until there is a message
+  bool tests = false;              // completes finished requests without waiting
 };
 
 namespace detail {
@@ -47,7 +47,7 @@ inline constexpr auto kMessageKinds = [] {
 
 }  // namespace detail
 
-// Of a number that came from outside.
+// function: unchecked number from outside.
 [[nodiscard]] constexpr MessageKind message_kind(std::uint32_t function) {
   return function < detail::kMessageKinds.size() ? detail::kMessageKinds[function] : MessageKind{};
 }

@@ -1,4 +1,3 @@
-// See patterns.hpp.
 #include "knowledge_sources/matching/patterns.hpp"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// awaited: nullptr where it is not one rank.
+// awaited: nullptr unless it is one rank.
 void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double waited, double error,
          std::vector<Wait>& out) {
   Wait wait = no_wait(waiter);
@@ -20,7 +19,7 @@ void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double wa
   if (wait.ns != 0 || wait.operations > 1) out.push_back(wait);
 }
 
-// `waiter` could not go on before `until`, when `awaited` came.
+// `waiter` was blocked until `until`, when `awaited` arrived.
 void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, double until, std::vector<Wait>& out) {
   add(pattern, waiter, &awaited, std::min(until, waiter.end) - waiter.begin, waiter.clock_error + awaited.clock_error,
       out);
@@ -28,7 +27,7 @@ void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, dou
 
 double posted(const Arrival& arrival) { return arrival.part.posted; }
 
-// Of several the one of least rank, in whatever order they came.
+// Of several latest ones, the lowest rank, whatever the order of arrival.
 const Arrival* latest(std::span<const Arrival> arrivals) {
   return &*std::ranges::max_element(arrivals, {},
                                     [](const Arrival& each) { return std::pair(each.part.posted, ~each.part.rank); });
@@ -62,7 +61,7 @@ WaitPattern pattern_of(CollectiveKind kind) {
   }
 }
 
-// The time from the first one's leaving, but not before all have come, to a rank's own.
+// Time from the first leaving, but not before the last arrival, to each rank's own leaving.
 void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& out) {
   const double last = latest(arrivals)->part.begin;
   const Part& first = std::ranges::min_element(arrivals, {}, [](const Arrival& each) { return each.part.end; })->part;
@@ -133,9 +132,10 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
   } else if (kind != CollectiveKind::kUnjudged) {
     awaited = latest(arrivals);
   }
-  const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;  // the only one
+  // the only one that waits
+  const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;
   for (const Arrival& each : arrivals) {
-    // A rank that has left before another came did something else there, if ranks need not wait.
+    // In collectives that need no waiting, a rank that left before another arrived did not wait.
     const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each) &&
                        (!may_not_wait(kind) || each.part.end > posted(*awaited));
     if (waits && posted(*awaited) > posted(each)) {
@@ -151,7 +151,7 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
 void find_neighbour_waits(bool nonblocking, std::span<Arrival> arrivals, std::span<const Neighbours> neighbours,
                           std::vector<Wait>& out) {
   std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
-  std::vector<const Part*> awaited(arrivals.size());  // by the rank that waits
+  std::vector<const Part*> awaited(arrivals.size());  // by the waiting rank
   const auto order = [](const Part& part) { return std::pair(part.posted, ~part.rank); };
   for (const auto& [source, destination] : neighbours) {
     if (source >= arrivals.size() || destination >= arrivals.size() || source == destination) continue;
@@ -172,7 +172,7 @@ void find_neighbour_waits(bool nonblocking, std::span<Arrival> arrivals, std::sp
 
 void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out) {
   add_until(WaitPattern::kLateSender, receive, send, send.posted, out);
-  // A send that ended before there was a receive was buffered.
+  // A send that ended before the receive was posted was buffered.
   const bool is_held = send.end > receive.posted;
   add_until(WaitPattern::kLateReceiver, send, receive, is_held ? receive.posted : send.begin, out);
 }

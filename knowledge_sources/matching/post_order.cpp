@@ -1,4 +1,3 @@
-// See post_order.hpp.
 #include "knowledge_sources/matching/post_order.hpp"
 
 #include <algorithm>

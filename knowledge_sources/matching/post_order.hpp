@@ -1,11 +1,11 @@
-// Puts the sends, or the receives, of one rank into the order in which MPI matches them: those with the same
-// communicator, peer and tag in the order of their posting. They end in any order, and of a receive from any source or
-// with any tag the peer is known at its end only; until then it may come before any later one that it could have been.
+// Puts the sends, or the receives, of one rank into MPI's matching order: operations with the same communicator, peer
+// and tag in the order of posting. They end in any order. The peer of a receive from any source or with any tag is
+// known only at its end; until then it may precede any later one that it could match.
 //
-// It also knows what the rank did since the end of the operation before with the same three (stretch.hpp); where there
-// was none, since the thread could wait last.
+// Also computes the rank's activity since the end of the previous operation with the same three (stretch.hpp), or, for
+// the first one, since the thread could last wait.
 //
-// Memory: the operations that are posted and not passed on, at most kMostOperations.
+// Memory: the operations posted and not passed on, at most kMostOperations.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Peer and tag may be instrument::kAnySource and kAnyTag while an operation is not ended.
+// Peer and tag may be instrument::kAnySource and kAnyTag until the operation has ended.
 struct MessageKey {
   std::uint32_t comm;
   std::int32_t peer, tag;
@@ -31,33 +31,33 @@ struct MessageKey {
 struct EndInOrder {
   MessageKey key;
   std::uint32_t queue;  // for label(); kNone: none
-  Part* part;           // until the next call of a function that is not const
+  Part* part;           // until the next non-const call
 };
 
 // Not thread safe.
 class PostOrder {
  public:
   static constexpr std::size_t kMostOperations = std::size_t{1} << 16;
-  static constexpr std::size_t kMostIdle = 1024;  // queues that are empty, or as many as twice the operations
+  static constexpr std::size_t kMostIdle = 1024;  // empty queues; or twice the number of operations if that is more
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
   enum class Of : std::uint8_t { kSends, kReceives };
   explicit PostOrder(Of of) : of_(of) {}
 
-  // A number to end it by; kNone: no memory. call: that starts it.
+  // A number for ending it; kNone: no memory. call: the one that starts it.
   [[nodiscard]] std::uint32_t post(const MessageKey& key, const CallMoments& call);
-  // Each appends to `out` what is in order now. peer, tag: what they were, where that was not known. part: but for when
-  // it was posted, and the stretch. call: that ends it.
+  // These append to `out` all operations that are in order now. peer, tag: the actual ones, if unknown before. part:
+  // without posting time and stretch. call: the one that ends it.
   void end(std::uint32_t operation, std::int32_t peer, std::int32_t tag, const Part& part, const CallMoments& call,
            std::vector<EndInOrder>& out);
   // It was cancelled: nothing was sent or received.
   void cancel(std::uint32_t operation, std::vector<EndInOrder>& out);
-  // One that is posted and ended at once. False: no memory.
+  // An operation posted and ended at once. False: no memory.
   [[nodiscard]] bool add(const MessageKey& key, const Part& part, const CallMoments& call,
                          std::vector<EndInOrder>& out);
 
   [[nodiscard]] std::size_t size() const { return used_; }
-  // A number that the user keeps with a queue; perhaps forgotten, and 0 again. Valid until the next call.
+  // A number that the user keeps with a queue; may be reset to 0. Valid until the next call.
   [[nodiscard]] std::uint32_t& label(std::uint32_t queue) {
     return queue < queues_.size() ? queues_[queue].label : no_label_;
   }
@@ -77,7 +77,7 @@ class PostOrder {
     std::uint32_t first = kNone, last = kNone;
     std::uint32_t label = 0;
     bool held = false;       // in held_
-    bool has_ended = false;  // one of it, at:
+    bool has_ended = false;  // an operation posted and ended at once, in:
     ThreadProgress last_end{};
     [[nodiscard]] Stretch stretch(const CallMoments& call) const {
       return stretch_between(has_ended ? last_end : call.before, call.begin);
@@ -101,12 +101,12 @@ class PostOrder {
   std::uint32_t free_ = kNone;
   std::size_t used_ = 0;
   std::uint64_t posted_ = 0;
-  // Queues stay when they are empty, for the next time; see forget_empty_queues().
+  // Empty queues are kept for reuse; see forget_empty_queues().
   std::vector<Queue> queues_;
   FlatTable<MessageKey, std::uint32_t> queue_numbers_;
   std::uint32_t no_label_ = 0;
   std::vector<std::uint32_t> unknown_;  // posted from any source or with any tag, in the order of posting
-  std::vector<std::uint32_t> held_;     // queues whose first has ended, but may come after one that is unknown
+  std::vector<std::uint32_t> held_;     // queues whose first operation has ended but may follow an unknown one
 };
 
 }  // namespace ardoise::knowledge_sources

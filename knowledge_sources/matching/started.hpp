@@ -1,5 +1,5 @@
-// The operations of a rank that are started and not ended, by the tick of their start. They are started in the order of
-// their ticks and end nearly in it, so a sorted list and the place of the last one do without a hash.
+// The started operations of a rank that have not ended, by the tick of their start. They start in tick order and end
+// nearly in it, so a sorted list and the last position replace a hash table.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. Memory: at most one and a half times what is started, and 16.
+// Not thread safe. Memory: at most one and a half times the started operations, and 16.
 template <class Operation>
 class StartedList {
  public:
@@ -20,7 +20,7 @@ class StartedList {
     items_.insert(place, Item{tick, operation, false});
     ++live_;
   }
-  // What was started then, if it was; it is forgotten.
+  // Removes and returns the operation started at this tick, if any.
   std::optional<Operation> take(std::uint64_t tick) {
     if (next_ >= items_.size() || items_[next_].tick != tick) {
       const auto found = std::ranges::lower_bound(items_, tick, {}, &Item::tick);
@@ -34,7 +34,7 @@ class StartedList {
     if (items_.size() > live_ + live_ / 2 + 16) forget_ended();
     return operation;
   }
-  // What was started then and has not ended; nullptr: nothing.
+  // The operation started at this tick; nullptr: none.
   [[nodiscard]] const Operation* find(std::uint64_t tick) const {
     const auto found = std::ranges::lower_bound(items_, tick, {}, &Item::tick);
     return found == items_.end() || found->tick != tick || found->ended ? nullptr : &found->operation;

@@ -1,4 +1,5 @@
-// What a rank did between two meetings with another one: the stretch of its time in which it became late, or early.
+// A rank's activity between two synchronisations with another rank: the stretch of time in which it became late, or
+// early.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +7,19 @@
 
 namespace ardoise::knowledge_sources {
 
-// A point in a thread's time, and what it has done up to there.
+// A point in a thread's time, and its activity up to there.
 struct ThreadProgress {
   double time = 0;     // ns on the program's time axis
   double mpi = 0;      // ns in calls of MPI
-  double sampled = 0;  // ns of CPU time that samples outside of MPI stand for
+  double sampled = 0;  // ns of CPU time of samples outside MPI
 };
 
-// Of one call, and the end of the last one before it in which the thread could wait.
+// Of one call, and the end of the last earlier one in which the thread could wait.
 struct CallMoments {
   ThreadProgress begin, end, before;
 };
 
-// ns, since the last meeting.
+// ns, since the last synchronisation.
 struct Stretch {
   float all, mpi, sampled;
   std::uint32_t place;  // of one of its samples (rank_places.hpp); 0: none

@@ -1,6 +1,6 @@
-// Waits on their way from `waits`, which finds them wherever an operation met, to what keeps the calls of the waiter
-// (snapshots, traces): entries of some waits each, of many ranks, at the analyzer that has the waiter's packs. Where
-// nobody wants them they come to nothing.
+// Sends waits from `waits`, which finds them on the analyzer where an operation was matched, to sources that keep the
+// calls of the waiter (snapshots, traces): entries of some waits each, of many ranks, on the analyzer that has the
+// waiter's packs. Without such sources the entries match nothing.
 //
 //   found_.attach(sources, level);                                  // in Analysis::attach() of `waits`
 //   sources.at_quiet([this] { lock; found_.flush(); });
@@ -44,7 +44,7 @@ class WaitSpans {
     type_ = type(level);
     const unsigned boards = board_->boards();
     to_.resize(boards);
-    // What a keyed entry needs to get to each of them.
+    // For keyed entries: a key for each analyzer.
     unsigned left = boards;
     for (std::uint64_t key = 0; left != 0; ++key) {
       To& to = to_[blackboard::owner_of(key, boards)];
@@ -61,16 +61,16 @@ class WaitSpans {
     to.waits.push_back(wait);
     if (to.waits.size() >= kWaits && !holds_) submit(to);
   }
-  // At quiet: what is held back.
+  // At quiet: sends incomplete entries.
   void flush() {
     for (To& to : to_) {
       if (!to.waits.empty()) submit(to);
     }
   }
-  // While the board has to stay drained, all is held back.
+  // Holds all waits back while the board has to stay drained.
   void hold(bool holds) { holds_ = holds; }
 
-  // What is held back, in the state of a run that goes on.
+  // The held waits, for the state of a running launch.
   void write(ByteWriter& out) const {
     std::vector<RankWait> all;
     for (const To& to : to_) all.insert(all.end(), to.waits.begin(), to.waits.end());

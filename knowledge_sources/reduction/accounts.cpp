@@ -1,4 +1,3 @@
-// See accounts.hpp.
 #include "knowledge_sources/reduction/accounts.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ constexpr auto kMpi = static_cast<std::uint16_t>(PackClass::kMpi),
                kPosix = static_cast<std::uint16_t>(PackClass::kPosix);
 
 void add(RankLedger& into, const RankLedger& more) {
-  RankLedger sum = more.next_sequence > into.next_sequence ? more : into;  // what the latest pack said
+  RankLedger sum = more.next_sequence > into.next_sequence ? more : into;  // as the latest pack says
   sum.packs = into.packs + more.packs;
   sum.pack_bytes = into.pack_bytes + more.pack_bytes;
   sum.mpi_received = into.mpi_received + more.mpi_received;
@@ -69,7 +68,7 @@ void Accounts::note(const instrument::PackView& pack) {
   if (pack.pack_class() == PackClass::kAggregates) {
     for (const auto& record : pack.records<instrument::AggregateRecord>()) {
       (record.part == instrument::AggregatePart::kPosix ? said.posix_received : said.mpi_received) += record.records;
-      // A call is one record or more, but for a counted query, which may share its sum with recorded ones.
+      // A call has one record or more, except for a counted query, which may share its sum with recorded ones.
       if (record.calls > record.records) said.queries += record.calls - record.records;
     }
   }

@@ -1,7 +1,6 @@
 // The accounts of a program: for each rank the ledger of its packs, and calls, ticks and bytes of each function: the
-// exact totals that the process keeps, and the sums of the events that arrived, for ranks whose totals did
-// not. Level owns one; analyses read it through Resolver::sums() and ledger(). Memory: ranks x functions that they
-// called.
+// exact totals of the process, and the sums of the received events, for ranks without received totals. Level owns one;
+// analyses read it through Resolver::sums() and ledger(). Memory: ranks x functions that they called.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +21,14 @@ class Accounts {
   explicit Accounts(const AnalysisContext& context);
 
   void attach(LevelSources& sources);           // for events and totals
-  void note(const instrument::PackView& pack);  // the ledger, for every pack that arrived; any thread
+  void note(const instrument::PackView& pack);  // the ledger, for every received pack; any thread
 
   // Nothing runs concurrently with these.
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial, and is unchanged then
 
   [[nodiscard]] const RankLedger& ledger(std::uint32_t rank) const { return ranks_[rank].ledger; }
-  // For each function the totals, or the recorded sums where those hold more calls: then the totals are not final.
+  // The totals of each function, or the recorded sums if they have more calls: then the totals are not final.
   [[nodiscard]] std::vector<FunctionSums> sums(std::uint32_t rank) const;
 
  private:
@@ -50,7 +49,7 @@ class Accounts {
     std::vector<Recorded::Entry> totals;  // sorted by key
   };
 
-  // Of a function: its class and its number.
+  // Key of a function: its class and its number.
   static std::uint64_t key(std::uint64_t record_class, std::uint16_t function) { return record_class << 16 | function; }
   static Sums posix_sums(std::uint16_t function, std::uint64_t calls, std::uint64_t ticks, std::uint64_t bytes);
   static FunctionSums function_sums(const Recorded::Entry& entry);

@@ -1,4 +1,4 @@
-// The definitions of an analyzer as bytes, and back. See definition_store.hpp.
+// Encoding and decoding of an analyzer's definitions (definition_store.hpp).
 #include <algorithm>
 
 #include "knowledge_sources/reduction/definition_store.hpp"
@@ -11,7 +11,7 @@ constexpr std::uint32_t kDefinitionsVersion = 5;
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8, kMemory = 16 };
 
 TextId known_text(const ByteReader& in, TextId id, const std::vector<TextId>& texts) {
-  in.check(id < texts.size(), "refers to a text that it doesn't hold");
+  in.check(id < texts.size(), "refers to a text that it lacks");
   return texts[id];
 }
 
@@ -87,7 +87,7 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
   std::vector<TextId> texts(in.get_count(sizeof(std::uint32_t)));
   for (TextId& id : texts) id = other.strings_.intern(in.get_text());
   const auto comm_facts = in.get_array<CommFacts>();
-  in.check(in.get_count(1) == ranks_.size(), "is of a program with another number of ranks");
+  in.check(in.get_count(1) == ranks_.size(), "belongs to a program with another number of ranks");
   for (RankDefinitions& rank : other.ranks_) {
     const auto present = in.get<std::uint8_t>();
     rank.threads = in.get<std::uint32_t>();
@@ -122,7 +122,7 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
     }
     for (const auto& access : in.get_array<instrument::FileAccessDefinition>()) other.add_access(rank, access);
     for (const auto& entry : in.get_array<CommEntry>()) {
-      in.check(entry.facts < comm_facts.size(), "refers to a communicator that it doesn't hold");
+      in.check(entry.facts < comm_facts.size(), "refers to a communicator that it lacks");
       other.add_comm(rank, entry.comm, comm_facts[entry.facts]);
     }
     for (const auto& entry : in.get_array<CommNameEntry>())
@@ -135,7 +135,7 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
   for (auto left = in.get_count(sizeof(std::uint32_t) + sizeof(CallSiteEntry)); left != 0; --left) {
     const auto id = in.get<std::uint32_t>();
     const auto entry = in.get<CallSiteEntry>();
-    in.check(entry.rank < ranks_.size(), "has a call site of a rank that there is not");
+    in.check(entry.rank < ranks_.size(), "has a call site of a rank that does not exist");
     other.add_call_site(id, entry);
   }
   for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {

@@ -1,4 +1,4 @@
-// See definition_store.hpp. Its bytes are in definition_bytes.cpp.
+// definition_bytes.cpp has the encoding.
 #include "knowledge_sources/reduction/definition_store.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Inserts the entry, or, where there is one of its number, calls meet(that one).
+// Inserts the entry, or calls meet(existing) if its number exists.
 template <class Entry>
 void put(std::vector<Entry>& entries, const Entry& entry, std::uint32_t Entry::*number, const auto& meet) {
   const auto place = std::ranges::lower_bound(entries, entry.*number, {}, number);
@@ -42,13 +42,13 @@ void DefinitionStore::attach(LevelSources& sources) {
                }});
 }
 
-// Puts one decoded definition of one rank where it belongs; the store is locked.
+// Stores one decoded definition of one rank; the store is locked.
 class DefinitionReceiver {
  public:
   DefinitionReceiver(DefinitionStore& store, const instrument::PackHeader& header)
       : store_(store), header_(header), rank_(store.ranks_[header.rank]) {}
 
-  void operator()(const auto&) {}  // of a later minor version, or what an analysis reads itself
+  void operator()(const auto&) {}  // of a later minor version, or read by an analysis itself
   void operator()(const instrument::DecodedProcess& process) {
     rank_.has_process = true;
     rank_.process = process.fixed;
@@ -166,7 +166,7 @@ void DefinitionStore::add_access(RankDefinitions& rank, const instrument::FileAc
 void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {
   const auto [place, added] = call_sites_.try_emplace(id, entry);
   if (added) return;
-  // By the offset alone: each process numbers its modules, and functions of Python, itself, and may define them later.
+  // By the offset alone: each process numbers its modules and Python functions itself, and may define them later.
   const auto offset = [](const CallSiteEntry& site) {
     return site.module == instrument::kPythonModule ? site.offset & UINT32_MAX : site.offset;
   };

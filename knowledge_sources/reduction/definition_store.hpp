@@ -1,7 +1,6 @@
-// Collects the definitions of a program as they arrive, in any order, on any worker, and merges what other analyzers
-// collected. It only keeps: LevelResolver gives the meaning, once everything is in. Texts and lists of members are kept
-// once, communicators, too, but for 8 bytes a rank; memory is linear in ranks and in the definitions that differ
-// between them.
+// Collects the definitions of a program, in any order, on any worker, and merges those of other analyzers.
+// LevelResolver interprets them when all have arrived. Texts and lists of members are stored once, communicators too,
+// except for 8 bytes a rank; memory is linear in ranks and in the definitions that differ between them.
 #pragma once
 
 #include <compare>
@@ -36,7 +35,7 @@ struct PythonEntry {
   std::uint32_t code, minor, first_line;
   TextId name, file, lines;
 };
-// What all ranks of a communicator say of it.
+// Facts of a communicator that all its ranks share.
 struct CommFacts {
   std::uint64_t group_hash;
   instrument::CommunicatorKind kind;
@@ -53,7 +52,7 @@ struct CommEntry {
 struct CommNameEntry {
   std::uint32_t comm;
   TextId name;
-  std::uint64_t sequence;  // of the pack that named it; the latest name counts
+  std::uint64_t sequence;  // of the pack with its name; the latest name counts
 };
 struct TopologyEntry {
   std::uint32_t comm;
@@ -80,12 +79,12 @@ struct RankDefinitions {
   std::vector<TopologyEntry> topologies;
 };
 
-// Names one list of members. An intercommunicator's list also depends on the remote group, so its instance belongs to
-// it; its two sides have lists of their own under one hash, told apart by the first member of the own group.
+// Identifies one list of members. The list of an intercommunicator depends on the remote group too, so the key includes
+// its instance; its two sides have separate lists under one hash, distinguished by the first member of the own group.
 struct GroupKey {
   std::uint64_t hash;
   std::uint32_t kind, instance, ranges, remote_ranges;
-  std::int32_t lead;  // intercommunicators: rank in the world; else 0
+  std::int32_t lead;  // intercommunicators: rank in the world; otherwise 0
   std::uint32_t reserved;
   friend constexpr auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
@@ -112,7 +111,7 @@ class DefinitionStore {
   [[nodiscard]] std::string_view text(TextId id) const { return strings_.text(id); }
   [[nodiscard]] const CommFacts& comm_facts(const CommEntry& entry) const { return comm_facts_[entry.facts]; }
   [[nodiscard]] const std::unordered_map<std::uint32_t, CallSiteEntry>& call_sites() const { return call_sites_; }
-  // Ids that stand for different places: hashes that collide. One of the places is in call_sites().
+  // Ids of several different places (hash collisions). call_sites() has one of the places.
   [[nodiscard]] const std::set<std::uint32_t>& ambiguous_call_sites() const { return ambiguous_call_sites_; }
   // The parts of each list of members by the number of their first range.
   using Parts = std::map<std::uint32_t, std::vector<instrument::RankRange>>;
@@ -123,7 +122,7 @@ class DefinitionStore {
   friend class DefinitionReceiver;
   void merge(const DefinitionStore& other);
 
-  // Each keeps the same one of two contradicting definitions, whichever comes first.
+  // Each keeps the same one of two contradicting definitions, whatever the order.
   void add_module(RankDefinitions& rank, const ModuleEntry& entry);
   void add_file(RankDefinitions& rank, const FileEntry& entry);
   static void add_access(RankDefinitions& rank, const instrument::FileAccessDefinition& access);
@@ -136,7 +135,7 @@ class DefinitionStore {
 
   std::string level_;
   std::uint32_t first_rank_;  // of the program in its world
-  std::mutex mutex_;          // of everything below; definitions are rare
+  std::mutex mutex_;          // for everything below; definitions are rare
   StringPool strings_;
   std::vector<RankDefinitions> ranks_;
   std::vector<CommFacts> comm_facts_;                      // each once, however many ranks have it

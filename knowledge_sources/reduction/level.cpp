@@ -1,4 +1,3 @@
-// See level.hpp.
 #include "knowledge_sources/reduction/level.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::uint32_t kLevelVersion = 1;
-constexpr std::string_view kAccountsPart = "(accounts)";  // no name of a plug-in
+constexpr std::string_view kAccountsPart = "(accounts)";  // not a valid name of a plug-in
 constexpr std::string_view kDefinitionsPart = "(definitions)";
 
 AnalysisContext context_of(const Program& program) {
@@ -29,7 +28,7 @@ AnalysisContext context_of(const Program& program) {
           std::max(program.place.world_ranks, program.ranks)};
 }
 
-// Lists in an order that is that of their contents, whatever the order of the plug-ins.
+// Sorts lists by content, independent of the order of the plug-ins.
 void sort_lists(reports::Application& application) {
   const auto by_function = [](const auto& a, const auto& b) {
     return std::tuple(-a.seconds, std::string_view(a.function)) < std::tuple(-b.seconds, std::string_view(b.function));
@@ -87,7 +86,7 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
                    const instrument::PackView& view) {
   const auto& header = view.header();
   if (header.rank >= program_.ranks) {
-    refuse(fmt::format("A pack of {} was refused: it names a rank beyond its {}.", program_.name,
+    refuse(fmt::format("A pack of {} was rejected: its rank is beyond the {}.", program_.name,
                        counted(program_.ranks, "rank")));
     return;
   }
@@ -144,7 +143,7 @@ std::vector<std::byte> Level::partial() const {
     try {
       parts.emplace_back(member.name, member.analysis->partial());
     } catch (const std::exception& error) {
-      note(fmt::format("The knowledge source {} lost one analyzer's numbers: {}", member.name, error.what()));
+      note(fmt::format("The knowledge source {} lost one analyzer's results: {}", member.name, error.what()));
     }
   }
   notes_.write(out);
@@ -159,7 +158,7 @@ std::vector<std::byte> Level::partial() const {
 void Level::absorb(std::span<const std::byte> partial) {
   ByteReader in(partial, program_.name);
   in.expect_version(kLevelVersion);
-  in.check(in.get<std::uint32_t>() == program_.ranks, "is of a program with another number of ranks");
+  in.check(in.get<std::uint32_t>() == program_.ranks, "belongs to a program with another number of ranks");
   const auto refused = Sentences::read(in);
   const auto notes = Sentences::read(in);
   std::vector<std::pair<std::string_view, std::span<const std::byte>>> parts(in.get_count(12));
@@ -181,10 +180,10 @@ void Level::absorb(std::span<const std::byte> partial) {
         member->analysis->absorb(bytes);
       } else {
         note(fmt::format(
-            "The knowledge source {} is on another analyzer but not on the first one; its numbers are lost.", name));
+            "The knowledge source {} is on another analyzer but not on the first one; its results are lost.", name));
       }
     } catch (const std::exception& error) {
-      note(fmt::format("Numbers of {} from another analyzer are missing: {}", name, error.what()));
+      note(fmt::format("Results of {} from another analyzer are missing: {}", name, error.what()));
     }
   }
 }

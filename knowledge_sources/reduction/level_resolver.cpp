@@ -1,4 +1,3 @@
-// See level_resolver.hpp.
 #include "knowledge_sources/reduction/level_resolver.hpp"
 
 #include <fmt/core.h>
@@ -18,9 +17,9 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::uint32_t kPythonImport = 1;  // PythonCodeDefinition::code
-constexpr std::size_t kMaxDimensions = 32;  // that the model holds
+constexpr std::size_t kMaxDimensions = 32;  // limit of the model
 
-// nullptr: there is none of that number.
+// nullptr: the number is undefined.
 template <class Entry>
 const Entry* find(const std::vector<Entry>& entries, std::uint32_t Entry::*key, std::uint32_t number) {
   const auto place = std::ranges::lower_bound(entries, number, {}, key);
@@ -65,7 +64,7 @@ LevelResolver::LevelResolver(const Program& program, const DefinitionStore& defi
 LevelResolver::Members LevelResolver::assemble(const GroupKey& key, const DefinitionStore::Parts& parts) {
   Members members;
   for (const auto& [first, ranges] : parts) {
-    if (first != members.ranges.size()) break;  // a part is missing: what comes after it has no known place
+    if (first != members.ranges.size()) break;  // a part is missing: the position of later parts is unknown
     members.ranges.insert(members.ranges.end(), ranges.begin(), ranges.end());
   }
   members.own_ranges = std::min<std::size_t>(key.ranges, members.ranges.size());
@@ -94,7 +93,7 @@ const CommFacts* LevelResolver::comm_facts(std::uint32_t rank, std::uint32_t com
   return entry == nullptr ? nullptr : &definitions_.comm_facts(*entry);
 }
 
-// Of an intercommunicator the list of the side that the rank is on.
+// For an intercommunicator the list of the rank's side.
 const LevelResolver::Members* LevelResolver::members_of(std::uint32_t rank, const CommFacts& comm) const {
   if (comm.kind == instrument::CommunicatorKind::kIntra) {
     const auto found = groups_.find(group_key(comm, 0));
@@ -147,7 +146,7 @@ std::vector<CommunicatorOfRank> LevelResolver::communicators_of(std::uint32_t ra
 std::vector<std::int64_t> LevelResolver::members(std::uint32_t rank, std::uint32_t comm, bool is_remote) const {
   const CommFacts* const facts = comm_facts(rank, comm);
   std::vector<std::int64_t> list;
-  // A communicator that is larger than the world has members that are not known.
+  // Some members of a communicator larger than the world are unknown.
   if (facts == nullptr || std::max(facts->size, facts->remote_size) > place_.world_ranks) return list;
   for (std::uint64_t place = 0; place < (is_remote ? facts->remote_size : facts->size); ++place)
     list.push_back(member_of(rank, *facts, is_remote, place));
@@ -186,9 +185,8 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
 std::vector<std::string> LevelResolver::notices() const {
   std::vector<std::string> lines = definitions_.notices().lines();
   if (const std::size_t ambiguous = definitions_.ambiguous_call_sites().size(); ambiguous != 0) {
-    lines.push_back(
-        counted(ambiguous, "call site id", "stands", "stand") +
-        " for different places (hashes that collide), whose calls are shown together, at one of the places.");
+    lines.push_back(counted(ambiguous, "call site id", "stands", "stand") +
+                    " for different places (hash collisions), whose calls are shown together, at one of the places.");
   }
   return lines;
 }
@@ -228,7 +226,7 @@ std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) con
 
 std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
   if (ranks() == 0) return std::nullopt;
-  // One that spans the program has its first rank among its members.
+  // A communicator that spans the program includes its first rank.
   for (const TopologyEntry& topology : definitions_.ranks()[0].topologies) {
     Cartesian result;
     std::uint64_t cells = 1;
@@ -251,23 +249,23 @@ std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
 
 namespace {
 
-// Communicators of one group and name, of which some ranks may not have told the name.
+// Communicators of one group and name; some ranks may not have reported the name.
 struct SameGroup {
   std::string name;
   std::uint32_t instances = 0;
-  std::vector<std::uint32_t> ranks;             // that have one
-  std::uint32_t size = 0, number = UINT32_MAX;  // number: the lowest that a rank gave one, which is their order
+  std::vector<std::uint32_t> ranks;             // ranks with such a communicator
+  std::uint32_t size = 0, number = UINT32_MAX;  // number: the lowest in any rank, for their order
   bool is_intra = false;
 };
 
-// Of one size and name, none of whose ranks is in two of them.
+// Communicators of one size and name that share no rank.
 struct ApartGroups {
   CommunicatorFacts facts;
   std::uint32_t groups = 0;
 };
-constexpr std::size_t kMostApart = 4;   // then those that come last are only counted
+constexpr std::size_t kMostApart = 4;   // later ones are only counted
 constexpr std::size_t kMostNames = 8;   // of one communicator, which ranks may name differently
-constexpr std::size_t kMostRows = 256;  // of sizes and names; then those of one size are one row
+constexpr std::size_t kMostRows = 256;  // of sizes and names; beyond, those of one size share a row
 constexpr const char* kFurtherCommunicators = "(further communicators)";
 
 std::string name_of_all(const std::set<std::string_view>& names) {
@@ -330,7 +328,7 @@ std::vector<CommunicatorFacts> LevelResolver::communicators() const {
     in_order.push_back(&same);
   }
   std::ranges::stable_sort(in_order, {}, [](const SameGroup* same) { return std::pair(same->number, same->ranks[0]); });
-  // MPI_COMM_SELF is one, not one for each rank.
+  // MPI_COMM_SELF is one communicator here, not one for each rank.
   std::map<std::tuple<std::uint32_t, std::string, bool>, std::vector<ApartGroups>> by_name;
   for (const SameGroup* const same : in_order) {
     const char* name = same->name.c_str();

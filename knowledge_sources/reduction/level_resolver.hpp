@@ -1,5 +1,5 @@
-// The Resolver of one level, made from its definitions and accounts when both are complete. Level makes one for
-// contribute(); call sites are looked up in the binaries on first use.
+// The Resolver of one level, made from its complete definitions and accounts. Level makes one for contribute(); call
+// sites are looked up in the binaries on first use.
 #pragma once
 
 #include <cstdint>
@@ -53,11 +53,11 @@ class LevelResolver final : public Resolver {
   std::vector<std::string> notices() const override;
 
  private:
-  // A list of members: own group, then remote group, as ranges with the place of each range's first member.
+  // A list of members: own group, then remote group, as ranges with the position of each range's first member.
   struct Members {
     std::vector<instrument::RankRange> ranges;
     std::vector<std::uint64_t> begins;  // one more than ranges
-    std::size_t own_ranges = 0;         // the remote group begins there
+    std::size_t own_ranges = 0;         // start of the remote group
     bool complete = false;              // no part is missing
   };
   // Of its own group, or of the remote one.

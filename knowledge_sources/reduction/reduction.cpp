@@ -1,4 +1,3 @@
-// See reduction.hpp.
 #include "knowledge_sources/reduction/reduction.hpp"
 
 #include <fmt/chrono.h>
@@ -19,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kReductionVersion = 1;
 
-// Level::contribute leaves seconds since 1970 in start_seconds: the first of all programs becomes 0 and Run::started.
+// Level::contribute leaves seconds since 1970 in start_seconds: the start of the first program becomes 0 and
+// Run::started.
 void align_starts(reports::Run& run, std::size_t first_application) {
   double first = 0;
   for (std::size_t i = first_application; i < run.applications.size(); ++i) {
@@ -77,11 +77,11 @@ void Reduction::dispatch(const blackboard::Context& context, const blackboard::E
   const auto& header = check.pack->header();
   Level* const level = find(header.partition);
   if (level == nullptr) {
-    return refuse(fmt::format("A pack was refused: it names partition {}, which is not analyzed.", header.partition));
+    return refuse(fmt::format("A pack was rejected: its partition {} is not analyzed.", header.partition));
   }
   if (header.table_hash != mpi_table_hash()) {
     return level->refuse(fmt::format(
-        "Packs of {} were refused: its preload library numbers the MPI functions in another way (table {:08x}, not "
+        "Packs of {} were rejected: its preload library numbers the MPI functions differently (table {:08x}, not "
         "{:08x}); use library and analyzer of the same build.",
         level->program().name, header.table_hash, mpi_table_hash()));
   }

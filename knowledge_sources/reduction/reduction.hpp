@@ -1,16 +1,17 @@
-// The reduction of a whole launch, without MPI: one Level for each program, and the dispatcher that brings event packs
-// to them. The analyzer feeds it from streams, replay and tests from memory or files:
+// The reduction of a whole launch, without MPI: one Level for each program, and the dispatcher of event packs. The
+// analyzer feeds it from streams, replay and tests from memory or files:
 //
 //   blackboard::Blackboard board({.workers = 2});
 //   Reduction reduction(board, registrar.factories());
 //   reduction.add_program({.partition = 0, .name = "solver", .ranks = 64});
 //   board.submit(blackboard::adopt_entry(Reduction::pack_type(), block, release, context));   // for every pack
-//   board.drain();                   // with others: flush(), drain() until nothing moves between them; once more
+//   board.drain();                   // with several analyzers: flush(), drain() until nothing moves between them;
+//   again
 //                                    // after end()
 //   … on the other analyzers: bytes = reduction.partial();  on the root: reduction.absorb(bytes), any order
 //   reduction.contribute(run);
 //
-// The numbers do not depend on the order of packs, nor on how they were spread over workers and analyzers.
+// The results do not depend on the order of packs, nor on their distribution over workers and analyzers.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +33,14 @@ namespace ardoise::knowledge_sources {
 
 class Reduction {
  public:
-  // Registers the dispatcher with the board. The board must be drained before the Reduction goes, and outlive it.
+  // Registers the dispatcher with the board. The board must be drained before the Reduction is destroyed, and outlive
+  // it.
   Reduction(blackboard::Blackboard& board, std::vector<AnalysisFactory> factories);
   ~Reduction();
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
 
-  // Before the first pack of the program. Any thread. Throws std::invalid_argument for a partition that is there
-  // already.
+  // Before the first pack of the program. Any thread. Throws std::invalid_argument for an existing partition.
   Level& add_program(Program program);
   [[nodiscard]] Level* find(std::uint32_t partition);  // nullptr: no such program
 
@@ -50,12 +51,12 @@ class Reduction {
   void flush() const;  // as Level::flush()
   void end() const;    // as Level::end()
   void shorten();      // as Analysis
-  // The board has no room for a pack, and all jobs have ended: goes on without packs that are not there.
+  // The board has no room for a pack, and all jobs have ended: continues without the missing packs.
   void make_room() const;
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial; programs that are not here are ignored
-  // Appends an Application for each program in the order of the partition ids, sets Run::started where it is empty, and
-  // says in Run::notices what packs were refused.
+  // Appends an Application for each program in the order of the partition ids, sets Run::started if it is empty, and
+  // adds notices on rejected packs to Run::notices.
   void contribute(reports::Run& run) const;
 
  private:
@@ -65,11 +66,11 @@ class Reduction {
   blackboard::Blackboard& board_;
   std::vector<AnalysisFactory> factories_;
   blackboard::SourceId dispatcher_;
-  mutable std::shared_mutex levels_mutex_;  // a lock for each pack, not for each event
+  mutable std::shared_mutex levels_mutex_;  // taken once per pack, not per event
   WorldShares shares_;
   std::map<std::uint32_t, std::unique_ptr<Level>> levels_;
   mutable std::mutex refused_mutex_;
-  Sentences refused_;  // packs of no known program
+  Sentences refused_;  // packs of unknown programs
 };
 
 }  // namespace ardoise::knowledge_sources

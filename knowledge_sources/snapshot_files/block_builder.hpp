@@ -1,4 +1,4 @@
-// Makes a block: gives numbers to what its snapshots refer to.
+// Builds a block: numbers the definitions that its snapshots refer to.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. `program` of what is given is not looked at.
+// Not thread safe. Ignores `program` of its arguments.
 class BlockBuilder {
  public:
   explicit BlockBuilder(std::uint64_t run) { block_.run = run; }
 
-  // A snapshot without sums, which are added to what is returned, before the next one.
+  // A snapshot without sums; they are added to the returned record before the next call.
   SnapshotBlock::Record& add(const SnapshotBlock::Program& program, SnapshotBlock::Series series,
                              const SnapshotBlock::Record& like) {
     const auto [found, is_new] =
@@ -54,7 +54,7 @@ class BlockBuilder {
     if (is_new) block_.values.push_back({id_of(program), value.number, value.name});
     return found->second;
   }
-  // True: it has enough now.
+  // True: the block is large enough now.
   [[nodiscard]] bool add_cells(std::size_t cells) { return (cells_ += cells) >= kEnoughCells; }
 
   [[nodiscard]] const SnapshotBlock& block() const { return block_; }

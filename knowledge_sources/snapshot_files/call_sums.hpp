@@ -1,4 +1,4 @@
-// Of calls, or of samples: then ns is CPU time and there are no calls.
+// Sums of calls, or of samples: then ns is CPU time and there are no calls.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ardoise::knowledge_sources {
 
 struct CallSums {
   std::uint64_t calls = 0, ns = 0, bytes = 0;
-  std::uint64_t waited = 0;  // of ns, as far as the knowledge source `waits` knows
+  std::uint64_t waited = 0;  // part of ns, as far as the knowledge source `waits` knows
   CallSums& operator+=(const CallSums& other) {
     calls += other.calls;
     ns += other.ns;
@@ -20,15 +20,15 @@ struct CallSums {
   friend bool operator==(const CallSums&, const CallSums&) = default;
 };
 
-// What sums are kept for: a function of MPI or POSIX at a call site in a thread, or a place where a rank was sampled
-// (contexts/rank_places.hpp), which is of a thread; or an event that was counted (--counters), how often is in `bytes`.
+// Key of sums: an MPI or POSIX function at a call site in a thread; a sampled place of a rank
+// (contexts/rank_places.hpp), which belongs to a thread; or a counted event (--counters), whose count is in `bytes`.
 //
 //   bit   63 POSIX   62 sampled   61 counted   42 … 57 thread, 0 the first   32 … 41 function
-//   0 … 31 call site, place, or the name of what was counted (instrument/format/mark_name.hpp)
+//   0 … 31 call site, place, or the name of the event (instrument/format/mark_name.hpp)
 inline constexpr std::uint64_t kIsPosix = std::uint64_t{1} << 63, kIsSampled = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kIsCounted = std::uint64_t{1} << 61;
 inline constexpr unsigned kThreadShift = 32 + instrument::kFunctionBits;
-inline constexpr std::uint64_t kMostThread = 0xFFFF;  // that and further ones share a key
+inline constexpr std::uint64_t kMostThread = 0xFFFF;  // this and higher ones share a key
 [[nodiscard]] constexpr std::uint64_t in_thread(std::uint32_t thread) {
   return (thread < kMostThread ? thread : kMostThread) << kThreadShift;
 }
@@ -42,7 +42,7 @@ inline constexpr std::uint64_t kMostThread = 0xFFFF;  // that and further ones s
 [[nodiscard]] constexpr std::uint32_t thread_of_key(std::uint64_t key) {
   return static_cast<std::uint32_t>(key >> kThreadShift & kMostThread);
 }
-// The same call, by whatever thread.
+// The same call in any thread.
 [[nodiscard]] constexpr std::uint64_t without_thread(std::uint64_t key) { return key & ~(kMostThread << kThreadShift); }
 // Of a call: the call site; of a sample: the place.
 [[nodiscard]] constexpr std::uint32_t place_of_key(std::uint64_t key) { return static_cast<std::uint32_t>(key); }

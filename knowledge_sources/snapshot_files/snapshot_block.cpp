@@ -1,5 +1,4 @@
-// See snapshot_block.hpp. The payload, all numbers LEB128 (varint.hpp), signed ones marked ±, a text as its place in
-// the list of texts:
+// The payload. All numbers are LEB128 (varint.hpp), signed ones marked ±; a text is its position in the list of texts:
 //
 //   texts     count, then of each: bytes, them
 //   programs  count, then of each: number, ranks, first rank, name
@@ -8,11 +7,11 @@
 //             offset, line
 //   values    count, then of each: program, number, name
 //   records   count, then of each: series, rank, 1 rest | 2 late | 4 lacks calls | 8 has spread, ±index, ±number,
-//   rounds, ±begin, ±length, ±(ns -
+//             rounds, ±begin, ±length, ±(ns -
 //             length), cells, value cells; index, number and begin less those of the record before
 //   cells     of all records: their ids (in a record: less the one before), then calls, then ns, then bytes,
 //             then ns of waiting
-//   values    of all records: id, count, then sum, least and most as 8 bytes each, little endian
+//   values    of all records: id, count, then sum, minimum and maximum as 8 bytes each, little endian
 #include "knowledge_sources/snapshot_files/snapshot_block.hpp"
 
 #include <zstd.h>
@@ -87,22 +86,22 @@ class Decoder {
   }
   [[nodiscard]] std::uint32_t small(std::uint64_t below = std::uint64_t{1} << 32) {
     const std::uint64_t value = number();
-    check(value < below, "it has a number that is too great");
+    check(value < below, "it has a number that is too large");
     return static_cast<std::uint32_t>(value);
   }
   [[nodiscard]] std::uint64_t difference(std::uint64_t before) {
     const std::uint64_t value = number();
     return before + (value >> 1 ^ (~(value & 1) + 1));
   }
-  // Of things that take at least so many bytes each.
+  // Count of elements of at least `bytes_each` bytes.
   [[nodiscard]] std::size_t count(std::size_t bytes_each) {
     const std::uint64_t value = number();
-    check(value <= rest_.size() / bytes_each, "it has a count that is greater than its bytes allow");
+    check(value <= rest_.size() / bytes_each, "it has a count larger than its bytes allow");
     return static_cast<std::size_t>(value);
   }
   [[nodiscard]] const std::string& text() {
     const std::string& text = texts_[small(texts_.size())];
-    // One text may be the name of everything.
+    // One text may be used as many names.
     copied_ += text.size();
     check(copied_ <= kMostTexts, "its names are too long");
     return text;
@@ -125,7 +124,7 @@ class Decoder {
     return result;
   }
   std::span<const std::byte> rest_;
-  static constexpr std::uint64_t kMostTexts = std::uint64_t{16} * kMostPayload;  // bytes, with their repetitions
+  static constexpr std::uint64_t kMostTexts = std::uint64_t{16} * kMostPayload;  // bytes, repetitions included
   std::vector<std::string> texts_;
   std::uint64_t copied_ = 0;
 };
@@ -263,9 +262,9 @@ void get_record(Decoder& in, const Block& block, const Block::Record& before, Bl
   each.ns = in.difference(length);
   const std::uint64_t calls = in.number(), values = in.number();
   cells += calls + values;
-  // A cell of a call takes five bytes, one of a value more.
+  // A cell of a call takes at least five bytes, one of a value more.
   in.check(calls <= in.left() && values <= in.left() && cells <= in.left() / 5,
-           "it has a count that is greater than its bytes allow");
+           "it has a count larger than its bytes allow");
   each.calls.resize(static_cast<std::size_t>(calls));
   each.values.resize(static_cast<std::size_t>(values));
 }
@@ -283,7 +282,7 @@ void get_records(Decoder& in, Block& block) {
     std::uint64_t last = 0;
     for (CallCell& cell : each.calls) {
       last = in.difference(last);
-      in.check(last < block.calls.size(), "it has sums that belong to nothing");
+      in.check(last < block.calls.size(), "it has sums without an owner");
       cell.id = static_cast<std::uint32_t>(last);
     }
   }

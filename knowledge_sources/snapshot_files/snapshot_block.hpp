@@ -1,5 +1,5 @@
-// A block of a file of snapshots (docs/guide/snapshots.md): some snapshots of some ranks with all that they refer to,
-// so that a file is any number of blocks in any order, each of which can be read alone.
+// A block of a snapshot file (docs/guide/snapshots.md): some snapshots of some ranks with all that they refer to, so
+// that a file is a sequence of blocks in any order, each readable alone.
 //
 //   offset  bytes
 //   0       8      magic "ARDSNAP2"
@@ -8,7 +8,7 @@
 //   20      4      bytes of the payload
 //   24      …      frame: the payload, compressed by zstd, with its checksum
 //
-// Numbers of the head are little endian. The payload is in snapshot_block.cpp.
+// Numbers of the head are little endian. snapshot_block.cpp describes the payload.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct BadSnapshotBlock : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What `records` refer to they name by its place in the other lists.
+// `records` refer to elements of the other lists by index.
 struct SnapshotBlock {
   struct Program {
     std::uint32_t number = 0, ranks = 0, first_rank = 0;  // first_rank: in its MPI_COMM_WORLD
@@ -37,18 +37,18 @@ struct SnapshotBlock {
   struct Series {
     std::uint32_t program = 0;  // in `programs`
     SeriesKind kind{};
-    std::uint32_t number = 0;  // with program and kind it tells the series, whatever the name
-    std::string name;          // "": not known yet
+    std::uint32_t number = 0;  // with program and kind it identifies the series, whatever the name
+    std::string name;          // "": unknown so far
   };
   enum class CallKind : std::uint8_t { kMpi, kPosix, kSampled, kCounted };
   struct Call {
     std::uint32_t program = 0;  // in `programs`
     CallKind kind{};
-    std::uint32_t rank = 0;  // kSampled: whose place it is
+    std::uint32_t rank = 0;  // kSampled: rank of the place
     std::uint32_t place = 0;
-    std::uint32_t thread = 0;  // 0: the first of its process
-    std::string function;      // kSampled: none; kCounted: the event, how often is told as bytes
-    std::string stack;         // kSampled: "main;step;relax"; "": not known yet
+    std::uint32_t thread = 0;  // 0: first thread of its process
+    std::string function;      // kSampled: none; kCounted: the event, whose count is in bytes
+    std::string stack;         // kSampled: "main;step;relax"; "": unknown so far
     std::string module, symbol, source_file;
     std::uint64_t offset = 0;  // in the module
     std::uint32_t line = 0;
@@ -59,10 +59,11 @@ struct SnapshotBlock {
   };
   struct Record {
     std::uint32_t series = 0, rank = 0;
-    bool is_rest = false;  // what came after the last cut
-    bool is_late = false;  // belongs to the snapshot of its series and rank that `begin` lies in; index, number: none
+    bool is_rest = false;  // remainder after the last cut
+    // belongs to the snapshot of its series and rank that contains `begin`; has no index and number
+    bool is_late = false;
     bool lacks_calls = false;  // with is_rest: calls of the rank are missing
-    bool has_spread = false;   // with is_rest: calls of the rank became sums, and are spread evenly
+    bool has_spread = false;   // with is_rest: calls of the rank were aggregated, and are spread evenly
     std::uint64_t index = 0;
     std::int64_t number = 0;
     std::uint64_t rounds = 1;
@@ -80,7 +81,7 @@ struct SnapshotBlock {
 };
 
 inline constexpr char kSnapshotMagic[9] = "ARDSNAP2";
-inline constexpr char kSnapshotMagicBefore[9] = "ARDSNAP1";  // of files that do not tell waiting
+inline constexpr char kSnapshotMagicBefore[9] = "ARDSNAP1";  // of files without waiting times
 inline constexpr std::size_t kSnapshotHead = 24;
 inline constexpr std::uint32_t kMostPayload = std::uint32_t{64} << 20, kMostFrame = std::uint32_t{64} << 20;
 
@@ -88,12 +89,12 @@ struct SnapshotHead {
   std::uint64_t run;
   std::uint32_t frame_bytes, payload_bytes;
 };
-// `bytes`: kSnapshotHead of them. False: no block begins here.
+// `bytes`: kSnapshotHead bytes. False: no block begins here.
 [[nodiscard]] bool read_head(std::span<const std::byte> bytes_untrusted, SnapshotHead& head);
 
-// With its head. Throws std::length_error where it is too much for one block.
+// Includes the head. Throws std::length_error if it is too large for one block.
 [[nodiscard]] std::vector<std::byte> encode(const SnapshotBlock& block);
-// Throws BadSnapshotBlock with what is wrong.
+// Throws BadSnapshotBlock with the reason.
 [[nodiscard]] SnapshotBlock decode(const SnapshotHead& head, std::span<const std::byte> frame_untrusted);
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See snapshot_list.hpp.
 #include "knowledge_sources/snapshot_files/snapshot_list.hpp"
 
 #include <iterator>
@@ -11,7 +10,7 @@ std::size_t size_of(const Snapshot& each) { return 2 + each.calls.size() + each.
 
 template <class Cell>
 void join_cells(std::vector<Cell>& into, const std::vector<Cell>& more) {
-  // Mostly both have the same.
+  // Usually both have the same.
   if (std::ranges::equal(into, more, {}, &Cell::id, &Cell::id)) {
     for (std::size_t i = 0; i < into.size(); ++i) into[i].sums += more[i].sums;
     return;
@@ -111,13 +110,13 @@ void SnapshotList::read(ByteReader& in, std::uint32_t ids) {
     each.rounds = in.get<std::uint64_t>();
     each.calls = in.get_array<CallCell>();
     each.values = in.get_array<ValueCell>();
-    in.check(is_in_order(each.calls, ids) && is_in_order(each.values, ids), "has sums that belong to nothing");
+    in.check(is_in_order(each.calls, ids) && is_in_order(each.values, ids), "has sums without an owner");
     in.check(is_time(each.begin) && is_time(each.end), "has a snapshot out of time");
     in.check(each.rounds >= 1 && (left == 1 ? each.rounds <= rounds_each_ : each.rounds == rounds_each_),
              "has a snapshot of another number of rounds than its neighbours");
     used_ += size_of(each);
   }
-  in.check(std::ranges::is_sorted(snapshots_, {}, &Snapshot::begin), "has snapshots that are not in order");
+  in.check(std::ranges::is_sorted(snapshots_, {}, &Snapshot::begin), "has snapshots out of order");
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -1,5 +1,5 @@
-// The snapshots of one series of a rank, one after the other, in bounded memory: where there is no room, neighbours are
-// joined two by two. Then, and for what comes later, a snapshot is of 2, 4, 8 … rounds. Sums stay exact.
+// The snapshots of one series of a rank, in sequence, in bounded memory: when full, neighbours are joined in pairs, and
+// from then on a snapshot covers 2, 4, 8 … rounds. Sums stay exact.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of what the program told with ardoise_value().
+// Of values passed to ardoise_value().
 struct ValueSums {
   std::uint64_t count = 0;
   double sum = 0, least = 0, most = 0;
@@ -28,7 +28,7 @@ struct ValueSums {
   }
 };
 
-// `id` is a number that the owner of the list gives.
+// `id`: number given by the owner of the list.
 struct CallCell {
   std::uint32_t id, reserved;
   CallSums sums;
@@ -38,7 +38,7 @@ struct ValueCell {
   ValueSums sums;
 };
 
-// Of cells that are sorted by id, those of the same become one.
+// Joins cells of equal id; the cells are sorted by id.
 template <class Cell>
 void add_up_equals(std::vector<Cell>& cells) {
   std::size_t last = 0;
@@ -54,9 +54,9 @@ void add_up_equals(std::vector<Cell>& cells) {
 
 // Times in ns on the program's time axis. Cells are sorted by id.
 struct Snapshot {
-  std::int64_t number = 0;  // that the program gave its last round
+  std::int64_t number = 0;  // the program's number of its last round
   std::int64_t begin = 0, end = 0;
-  std::uint64_t ns = 0;  // of its rounds: less than end - begin where something lies between them
+  std::uint64_t ns = 0;  // of its rounds: less than end - begin if there are gaps
   std::uint64_t rounds = 1;
   std::vector<CallCell> calls;
   std::vector<ValueCell> values;
@@ -68,24 +68,24 @@ struct Snapshot {
 class SnapshotList {
  public:
   static constexpr std::uint64_t kMostRounds = std::uint64_t{1} << 60;  // of a snapshot
-  static constexpr std::int64_t kLatest = std::int64_t{1} << 61;        // ns: later, and as much earlier, is no time
+  static constexpr std::int64_t kLatest = std::int64_t{1} << 61;        // ns: times beyond ± this are invalid
   [[nodiscard]] static constexpr bool is_time(std::int64_t ns) { return ns > -kLatest && ns < kLatest; }
 
-  // most: cells and snapshots together, of some 32 and 80 bytes.
+  // most: limit of cells and snapshots together, of some 32 and 80 bytes.
   explicit SnapshotList(std::size_t most) : most_(most) {}
 
-  // One round, later than all that are there.
+  // One round, later than all present ones.
   void append(Snapshot&& round);
-  // A call that became known after its snapshot was taken. False: it is in none.
+  // A call that became known after its snapshot was taken. False: no snapshot contains it.
   bool add(std::int64_t time, std::uint32_t id, const CallSums& sums);
 
   [[nodiscard]] const std::vector<Snapshot>& snapshots() const { return snapshots_; }
-  // Those that have a part of [begin, end).
+  // Snapshots that overlap [begin, end).
   [[nodiscard]] std::span<const Snapshot> between(std::int64_t begin, std::int64_t end) const;
-  [[nodiscard]] std::uint64_t rounds_each() const { return rounds_each_; }  // but for the last one
+  [[nodiscard]] std::uint64_t rounds_each() const { return rounds_each_; }  // except for the last one
 
   void write(ByteWriter& out) const;
-  void read(ByteReader& in, std::uint32_t ids);  // into an empty one; ids: how many there are
+  void read(ByteReader& in, std::uint32_t ids);  // into an empty list; ids: number of valid ids
 
  private:
   void join_pairs();

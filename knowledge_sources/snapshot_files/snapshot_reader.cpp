@@ -1,4 +1,3 @@
-// See snapshot_reader.hpp.
 #include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
 
 #include <algorithm>
@@ -13,16 +12,16 @@ namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-// The bytes of a file from a place on, as many as are asked for.
+// Reads bytes of a file from a position on, as many as requested.
 class Window {
  public:
   explicit Window(const std::string& path) : in_(path, std::ios::binary) {
-    // A folder can be opened, and not read.
+    // A folder can be opened, but not read.
     if (in_) in_.peek();
     if (!in_ && !in_.eof()) throw std::system_error(errno, std::generic_category());
     in_.clear();
   }
-  // At least `bytes`, or all that are left.
+  // At least `bytes`, or all remaining ones.
   std::span<const std::byte> look(std::size_t bytes) {
     while (held_.size() - at_ < bytes && in_) {
       held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(at_));
@@ -46,7 +45,7 @@ bool has_magic(std::span<const std::byte> bytes, const char* magic) {
   return bytes.size() >= 8 && std::memcmp(bytes.data(), magic, 8) == 0;
 }
 
-// Up to where the next block may begin, one byte at least.
+// Distance to the next possible start of a block, at least one byte.
 std::size_t until_next(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string_view magic(kSnapshotMagic, 8);

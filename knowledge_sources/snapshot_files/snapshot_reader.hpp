@@ -1,5 +1,5 @@
-// Reads the blocks of a file of snapshots one after the other, while it is written or after that, from any place on:
-// what is no block is passed over to the next one.
+// Reads the blocks of a snapshot file in sequence, also while it is being written, from any position on: bytes that are
+// no block are skipped.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace ardoise::knowledge_sources {
 struct ReadSnapshots {
   std::uint64_t blocks = 0;
   std::uint64_t skipped_bytes = 0;     // that are no block, or a damaged one
-  std::uint64_t unfinished_bytes = 0;  // of a block at the end that is not there yet, or was cut off
-  bool is_of_older_version = false;    // begins with a block that this version does not read
-  std::string damage;                  // of the first damaged block, what is wrong with it
+  std::uint64_t unfinished_bytes = 0;  // of an incomplete block at the end
+  bool is_of_older_version = false;    // begins with a block of an unsupported version
+  std::string damage;                  // reason for the first damaged block
 };
 
-// use(block, its bytes with the head). Throws std::system_error where the file cannot be read.
+// use(block, its bytes including the head). Throws std::system_error if the file cannot be read.
 ReadSnapshots for_each_block(const std::string& path,
                              const std::function<void(SnapshotBlock&&, std::span<const std::byte>)>& use);
 

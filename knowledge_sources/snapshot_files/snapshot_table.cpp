@@ -1,4 +1,3 @@
-// See snapshot_table.hpp.
 #include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 
 #include <algorithm>
@@ -21,7 +20,7 @@ void put_in_order(std::vector<CallCell>& cells) {
 
 }  // namespace
 
-// What one block does not know of a call another one may.
+// Blocks may have different information on a call.
 std::uint32_t SnapshotTable::id_of(const Block& block, const Block::Call& call) {
   const std::uint32_t program = block.programs[call.program].number;
   const auto [found, is_new] =
@@ -75,7 +74,7 @@ void SnapshotTable::add(const Block& block) {
 
 std::uint64_t SnapshotTable::finish() {
   for (auto& [key, snapshots] : series_) {
-    // The same block may have been given twice.
+    // A block may have been added twice.
     for (auto& [rank, records] : snapshots.ranks) {
       std::ranges::sort(records, {}, &Block::Record::index);
       const auto again =

@@ -1,4 +1,4 @@
-// The snapshots of files, put together: definitions of all blocks are one, calls that came late are in their snapshots.
+// The combined snapshots of files: merges the definitions of all blocks and adds late calls to their snapshots.
 #pragma once
 
 #include <compare>
@@ -36,15 +36,14 @@ class SnapshotTable {
 
   // Throws SnapshotsOfOtherRun.
   void add(const Block& block);
-  // When all blocks are in: late calls go to their snapshots. Those whose snapshot is not there are returned, as their
-  // number.
+  // After all blocks: adds late calls to their snapshots. Returns the number of late calls without a snapshot.
   std::uint64_t finish();
 
   [[nodiscard]] const std::map<std::uint32_t, Block::Program>& programs() const { return programs_; }
   [[nodiscard]] std::map<SeriesKey, Snapshots>& series() { return series_; }
   [[nodiscard]] const std::map<SeriesKey, Snapshots>& series() const { return series_; }
   [[nodiscard]] const std::vector<Block::Call>& calls() const { return calls_; }     // `program`: its number
-  [[nodiscard]] const std::vector<Block::Value>& values() const { return values_; }  // likewise
+  [[nodiscard]] const std::vector<Block::Value>& values() const { return values_; }  // `program`: its number
   [[nodiscard]] std::uint64_t run() const { return run_.value_or(0); }
 
  private:
@@ -62,7 +61,7 @@ class SnapshotTable {
   std::vector<std::pair<SeriesKey, Block::Record>> late_;
 };
 
-// The table's snapshots that `wanted` says, as blocks of some thousand sums each: use(block).
+// The snapshots of the table selected by `wanted`, as blocks of some thousand sums each: use(block).
 using Wanted = std::function<bool(const SnapshotTable::SeriesKey&, const SnapshotBlock::Record&)>;
 void for_each_block_of(const SnapshotTable& table, const Wanted& wanted,
                        const std::function<void(const SnapshotBlock&)>& use);

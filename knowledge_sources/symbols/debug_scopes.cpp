@@ -1,4 +1,3 @@
-// See debug_scopes.hpp.
 #include "knowledge_sources/symbols/debug_scopes.hpp"
 
 #include <dwarf.h>
@@ -17,7 +16,7 @@ void for_each_range(Dwarf_Die* die, Visit&& visit) {
   std::ptrdiff_t offset = 0;
   Dwarf_Addr base = 0, low = 0, high = 0;
   while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
-    if (low != 0 && low < high) visit(low, high);  // 0: the linker threw it away
+    if (low != 0 && low < high) visit(low, high);  // 0: the linker removed it
   }
 }
 
@@ -68,7 +67,7 @@ void DebugScopes::walk(Unit& unit, Dwarf_Die die, std::uint32_t parent, std::uin
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-// Ranges nest: of those around an address the one that began last, and deepest, is the innermost.
+// Ranges nest: of those around an address, the one that began last, and deepest, is the innermost.
 std::vector<DebugScopes::Segment> DebugScopes::flatten(std::vector<Range> ranges) {
   std::ranges::sort(ranges, [](const Range& a, const Range& b) {
     return std::tuple(a.low, a.depth, b.high) < std::tuple(b.low, b.depth, a.high);

@@ -1,6 +1,6 @@
-// Which functions contain an address, by the DWARF of one binary: the inlined ones around it and the one that was
-// compiled. Used by symbolizer.cpp. elfutils walks all of a compilation unit's entries for each such question; a call
-// tree asks tens of thousands of them, so here each unit that is met is walked once, into a table:
+// Functions that contain an address, by the DWARF of one binary: the inlined ones around it and the compiled one. Used
+// by symbolizer.cpp. elfutils walks all entries of a compilation unit for each query; a call tree makes tens of
+// thousands of queries, so each unit is walked once here, into a table:
 //
 //   unit   ┌ main ──────────────┐┌ solve ───────────────────────────┐
 //   inlined         ┌ dot ┐         ┌ apply ───────┐   ┌ norm ┐
@@ -20,11 +20,11 @@ class DebugScopes {
  public:
   struct Found {
     Dwarf_Die* unit = nullptr;         // nullptr: no debug information for the address
-    Dwarf_Addr bias = 0;               // to be subtracted from an address before asking libdw
+    Dwarf_Addr bias = 0;               // to be subtracted from an address for libdw
     std::vector<Dwarf_Die> functions;  // innermost first; the last one is not inlined
   };
 
-  // `module` has to live as long as this.
+  // `module` has to outlive this object.
   explicit DebugScopes(Dwfl_Module* module);
   [[nodiscard]] Found find(Dwarf_Addr address);
 
@@ -32,13 +32,13 @@ class DebugScopes {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   struct Scope {
     Dwarf_Die die;
-    std::uint32_t parent;  // the scope it was inlined into, or kNone
+    std::uint32_t parent;  // scope that it was inlined into, or kNone
   };
   struct Range {
     Dwarf_Addr low, high;
     std::uint32_t scope, depth;
   };
-  struct Segment {  // from `low` to that of the next one
+  struct Segment {  // from `low` to the next segment
     Dwarf_Addr low;
     std::uint32_t scope;
   };

@@ -1,4 +1,3 @@
-// See python_lines.hpp.
 #include "knowledge_sources/symbols/python_lines.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@ namespace {
 std::int64_t signed_byte(char byte) { return static_cast<signed char>(byte); }
 std::uint32_t plain_byte(char byte) { return static_cast<unsigned char>(byte); }
 
-// Pairs: bytes of code that still belong to the line so far, then how much the line changes.
+// Pairs: bytes of code that belong to the current line, then the change of the line.
 std::int64_t from_lnotab(std::string_view table, std::int64_t line, std::uint32_t instruction) {
   std::uint32_t end = 0;
   for (std::size_t i = 0; i + 1 < table.size(); i += 2) {
@@ -20,7 +19,7 @@ std::int64_t from_lnotab(std::string_view table, std::int64_t line, std::uint32_
   return line;
 }
 
-// Pairs: bytes of code that a range has, and how much its line differs from that before; -128: it has none.
+// Pairs: bytes of code of a range, and its line difference to the previous range; -128: no line.
 std::int64_t from_ranges(std::string_view table, std::int64_t first_line, std::uint32_t instruction) {
   std::int64_t line = first_line;
   std::uint32_t end = 0;
@@ -33,7 +32,7 @@ std::int64_t from_ranges(std::string_view table, std::int64_t first_line, std::u
   return first_line;
 }
 
-// Entries of a byte 1 kkkk lll (kind, length - 1 in units of two bytes) and what the kind brings.
+// Entries: a byte 1 kkkk lll (kind, length - 1 in units of two bytes) and the data of the kind.
 class Locations {
  public:
   explicit Locations(std::string_view table) : rest_(table) {}
@@ -58,7 +57,7 @@ class Locations {
     rest_.remove_prefix(1);
     return byte;
   }
-  // Six bits a byte, the lowest first; bit 6: more follow.
+  // Six bits a byte, lowest first; bit 6: more follow.
   std::uint32_t number() {
     std::uint32_t value = 0;
     for (unsigned shift = 0;; shift += 6) {

@@ -1,4 +1,3 @@
-// See symbol_name.hpp.
 #include "knowledge_sources/symbols/symbol_name.hpp"
 
 #include <cxxabi.h>
@@ -12,7 +11,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Only names of functions. The demangler takes other text for the name of a type: a C function `f` would be `float`.
+// Function names only. The demangler interprets other text as a type name: a C function `f` would be `float`.
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;
   int status = 0;
@@ -26,7 +25,7 @@ bool is_copy(std::string_view suffix) {
   return std::ranges::any_of(kCopies, [&](std::string_view copy) { return suffix.starts_with(copy); });
 }
 
-// "_omp_fn.0" of GCC counts from 0; ".omp_outlined" of Clang has a number where it is not the first.
+// "_omp_fn.0" of GCC counts from 0; ".omp_outlined" of Clang has a number except for the first.
 std::string region(std::string_view suffix) {
   constexpr std::string_view kGcc = "._omp_fn.", kClang = ".omp_outlined";
   if (suffix.starts_with(kGcc)) {

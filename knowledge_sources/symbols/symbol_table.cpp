@@ -1,4 +1,3 @@
-// See symbol_table.hpp.
 #include "knowledge_sources/symbols/symbol_table.hpp"
 
 #include <algorithm>
@@ -29,8 +28,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
     if (name == nullptr || *name == '\0' || section == SHN_UNDEF || !is_code(symbol)) continue;
     symbols_.push_back({address, address + symbol.st_size, name});
   }
-  // Of several names for one address the shortest, without the underscores of aliases, is mostly the one that people
-  // know.
+  // Of several names for one address, the shortest without the underscores of aliases is usually the common one.
   std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
     const auto key = [](const Symbol& s) {
       return std::tuple(s.low, s.high == s.low, std::strspn(s.name, "_"), std::strlen(s.name));
@@ -41,7 +39,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
   symbols_.erase(
       std::unique(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) { return a.low == b.low; }),
       symbols_.end());
-  // Without a size a function ends at the next one, or soon.
+  // A function without a size ends at the next one, or soon.
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     Symbol& symbol = symbols_[i];
     if (symbol.high != symbol.low) continue;

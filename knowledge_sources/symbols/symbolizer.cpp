@@ -1,4 +1,3 @@
-// See symbolizer.hpp.
 #include "knowledge_sources/symbols/symbolizer.hpp"
 
 #include <dwarf.h>
@@ -19,7 +18,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Fortran's mangled names have no demangler; the name in the source is the better one there.
+// There is no demangler for Fortran; use the name in the source.
 bool is_fortran(Dwarf_Die* unit) {
   constexpr int kLanguages[] = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, DW_LANG_Fortran03,
                                 DW_LANG_Fortran08};
@@ -38,8 +37,8 @@ std::string function_name(Dwarf_Die* function, Dwarf_Die* unit) {
   return name == nullptr ? "" : readable_symbol(name);
 }
 
-// GCC tells its options behind its name and version, "GNU C17 12.2.0 -mtune=generic -g -O2"; the last one counts. Other
-// compilers do not.
+// GCC records its options after its name and version, "GNU C17 12.2.0 -mtune=generic -g -O2"; the last one counts.
+// Other compilers do not.
 std::string optimization_of(Dwarf_Die* unit) {
   Dwarf_Attribute attribute;
   const char* const producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
@@ -74,7 +73,7 @@ struct Symbolizer::Callbacks {
                       .debuginfo_path = &path};
 };
 
-// One binary in a session of its own, reported "offline": from its file, not from a process.
+// One binary in a separate libdwfl session, reported "offline": from its file, not from a process.
 class Symbolizer::Module {
  public:
   Module(const Dwfl_Callbacks& callbacks, const std::string& path, std::string_view build_id) {
@@ -95,13 +94,13 @@ class Symbolizer::Module {
     if (build_id.empty() || bytes <= 0) return;
     std::string id;
     for (int i = 0; i < bytes; ++i) id += fmt::format("{:02x}", bits[i]);
-    if (id != build_id) module_ = nullptr;  // was built again since
+    if (id != build_id) module_ = nullptr;  // rebuilt since
   }
 
   std::vector<SourceFrame> frames(std::uint64_t offset) {
     std::vector<SourceFrame> result;
     if (module_ == nullptr || offset == 0) return result;
-    const Dwarf_Addr address = bias_ + offset - 1;  // the call, not what comes after it
+    const Dwarf_Addr address = bias_ + offset - 1;  // the call, not the next instruction
     add_dwarf_frames(address, result);
     if (result.empty()) result.emplace_back();
     if (result.back().symbol.empty()) {
@@ -133,7 +132,7 @@ class Symbolizer::Module {
       frame.optimization = optimization;
       frame.symbol = function_name(&function, unit);
       const char* declared_in = dwarf_decl_file(&function);
-      // In DWARF 5 the file with number 0 is the unit's own, which elfutils takes for none.
+      // In DWARF 5 file number 0 is the unit's own, which elfutils treats as none.
       if (declared_in == nullptr && file_count != 0 && dwarf_hasattr_integrate(&function, DW_AT_decl_file) != 0) {
         declared_in = dwarf_filesrc(files, 0, nullptr, nullptr);
       }
@@ -142,7 +141,7 @@ class Symbolizer::Module {
       if (dwarf_decl_line(&function, &first_line) == 0) frame.function_line = static_cast<std::uint32_t>(first_line);
       result.push_back(std::move(frame));
       frame = {};
-      // Where it was inlined is the position in the next frame.
+      // The inlining position belongs to the next frame.
       const std::uint32_t file = number(&function, DW_AT_call_file);
       if (files != nullptr && file < file_count) {
         if (const char* const name = dwarf_filesrc(files, file, nullptr, nullptr)) {
@@ -173,7 +172,7 @@ class Symbolizer::Module {
   std::optional<SymbolTable> symbols_;
 };
 
-// elfutils would ask debuginfod servers over the network, for a minute and more each time: a report must not wait for
+// elfutils would query debuginfod servers over the network, for a minute and more each time: a report must not wait for
 // them.
 Symbolizer::Symbolizer(std::string debug_folders) : callbacks_(std::make_unique<Callbacks>(std::move(debug_folders))) {
   unsetenv("DEBUGINFOD_URLS");

@@ -1,8 +1,7 @@
 // Finds the function, file and line of a call site or sample in the binary on disk (elfutils), after the run, on the
-// analyzer. Uses DWARF with separate debug files where there are any (.gnu_debuglink, or by build id in
-// /usr/lib/debug/.build-id), else the symbol tables. Whatever cannot be found (no such file, another build of it, no
-// symbols) is empty, never an error. Each module is opened once, each of its compilation units is read once. Not thread
-// safe.
+// analyzer. Uses DWARF with separate debug files if available (.gnu_debuglink, or by build id in
+// /usr/lib/debug/.build-id), else the symbol tables. Missing information (no file, another build of it, no symbols) is
+// empty, never an error. Each module is opened once, each of its compilation units is read once. Not thread safe.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace ardoise::knowledge_sources {
 
 class Symbolizer {
  public:
-  // Where separate debug files are, as elfutils takes it: beside the binary, in .debug beside it, and in a folder.
+  // Search path of separate debug files for elfutils: beside the binary, in .debug beside it, and in a folder.
   static constexpr const char* kDebugFolders = ":.debug:/usr/lib/debug";
 
   explicit Symbolizer(std::string debug_folders = kDebugFolders);
@@ -26,13 +25,12 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  // All frames of the call before the return address `offset` (in the module's own addresses), innermost first:
-  // functions that the compiler inlined, then the one that contains them. For an address that is not a return address,
-  // give offset + 1. `build_id` in hex; "" matches every build.
+  // All frames of the call before the return address `offset` (in the module's own addresses), innermost first: inlined
+  // functions, then the one that contains them. For an address that is not a return address, pass offset + 1.
+  // `build_id` in hex; "" matches every build.
   [[nodiscard]] std::vector<SourceFrame> frames(const std::string& module, std::string_view build_id,
                                                 std::uint64_t offset);
-  // The frame to show: the innermost that is not a function inlined from a system header (a C++ binding, std::invoke
-  // …).
+  // The frame to show: the innermost one that was not inlined from a system header (a C++ binding, std::invoke …).
   [[nodiscard]] SourceFrame find(const std::string& module, std::string_view build_id, std::uint64_t offset);
 
  private:

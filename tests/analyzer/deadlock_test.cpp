@@ -12,47 +12,47 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-using Comm = std::shared_ptr<const StandComm>;
+using Comm = std::shared_ptr<const CommView>;
 
 Comm world(std::int32_t ranks) {
-  StandComm comm{{1, 0}, {}, "MPI_COMM_WORLD"};
+  CommView comm{{1, 0}, {}, "MPI_COMM_WORLD"};
   for (std::int32_t rank = 0; rank < ranks; ++rank) comm.members.push_back(rank);
-  return std::make_shared<StandComm>(comm);
+  return std::make_shared<CommView>(comm);
 }
 Comm named(const std::string& name, std::uint32_t instance, std::vector<std::int32_t> members) {
-  return std::make_shared<StandComm>(StandComm{{2, instance}, std::move(members), name});
+  return std::make_shared<CommView>(CommView{{2, instance}, std::move(members), name});
 }
 
-StandOperation receive(std::int32_t from, std::int32_t tag, const Comm& comm) {
+PendingOperation receive(std::int32_t from, std::int32_t tag, const Comm& comm) {
   return {"MPI_Recv", Shape::kReceive, from, tag, comm};
 }
-StandOperation send(std::int32_t to, std::int32_t tag, const Comm& comm) {
+PendingOperation send(std::int32_t to, std::int32_t tag, const Comm& comm) {
   return {"MPI_Send", Shape::kSend, to, tag, comm};
 }
-StandOperation collective(const std::string& name, const Comm& comm, std::uint32_t number = 0) {
+PendingOperation collective(const std::string& name, const Comm& comm, std::uint32_t number = 0) {
   return {name, Shape::kCollective, -1, 0, comm, number};
 }
-StandOperation rooted(const std::string& name, std::int32_t root, const Comm& comm, std::uint32_t number = 0) {
+PendingOperation rooted(const std::string& name, std::int32_t root, const Comm& comm, std::uint32_t number = 0) {
   return {name, Shape::kRooted, root, 0, comm, number};
 }
-StandOperation waiting(const std::string& name) { return {name, Shape::kCompletes, -1, 0, {}}; }
+PendingOperation waiting(const std::string& name) { return {name, Shape::kCompletes, -1, 0, {}}; }
 
 // Ranks 0, 1, … of one world.
 class Hang {
  public:
-  Hang& in(StandOperation operation, std::vector<StandOperation> parts = {}) {
-    StandCall call;
+  Hang& in(PendingOperation operation, std::vector<PendingOperation> parts = {}) {
+    PendingCall call;
     call.operation = std::move(operation);
     call.parts = std::move(parts);
-    call.place = {"main", "/src/a.c", static_cast<std::uint32_t>(10 + stands_.size()), "/bin/a", 0};
+    call.place = {"main", "/src/a.c", static_cast<std::uint32_t>(10 + processes_.size()), "/bin/a", 0};
     add().mpi = call;
     return *this;
   }
-  ProcessStand& add() {
-    ProcessStand& stand = stands_.emplace_back();
-    stand.process = {0, next_++};
-    stand.seconds = 63;
-    return stand;
+  StalledProcess& add() {
+    StalledProcess& stalled = processes_.emplace_back();
+    stalled.process = {0, next_++};
+    stalled.seconds = 63;
+    return stalled;
   }
   Hang& finalizes() {
     add().in_finalize = true;
@@ -63,16 +63,16 @@ class Hang {
     return *this;
   }
   // The last one has called these on the communicator before.
-  Hang& after(const Comm& comm, const std::vector<StandCollectives::Call>& calls) {
-    stands_.back().collectives[comm->key] = {static_cast<std::uint32_t>(calls.size()), calls};
+  Hang& after(const Comm& comm, const std::vector<CollectiveHistory::Call>& calls) {
+    processes_.back().collectives[comm->key] = {static_cast<std::uint32_t>(calls.size()), calls};
     return *this;
   }
-  ProcessStand& last() { return stands_.back(); }
-  [[nodiscard]] HangReason reason() const { return reason_of_hang(stands_); }
+  StalledProcess& last() { return processes_.back(); }
+  [[nodiscard]] HangReason reason() const { return reason_of_hang(processes_); }
 
  private:
   std::uint32_t next_ = 0;
-  std::vector<ProcessStand> stands_;
+  std::vector<StalledProcess> processes_;
 };
 
 TEST(Deadlock, ACircleOfReceivesIsToldWithItsPlaces) {
@@ -123,15 +123,15 @@ TEST(Deadlock, ASleeperAStoppedOneAndOneInIoAreNamedAsSuch) {
     change(hang.add());
     return hang.reason().text;
   };
-  EXPECT_THAT(text_of([](ProcessStand& stand) {
-                stand.cpu_share = 0.0;
-                stand.sleeps = true;
+  EXPECT_THAT(text_of([](StalledProcess& stalled) {
+                stalled.cpu_share = 0.0;
+                stalled.sleeps = true;
               }),
               HasSubstr("rank 1 sleeps or is blocked"));
-  EXPECT_THAT(text_of([](ProcessStand& stand) { stand.is_stopped = true; }), HasSubstr("rank 1 is stopped"));
-  EXPECT_THAT(text_of([](ProcessStand& stand) {
-                stand.io.emplace().operation.function = "write";
-                stand.io->place = {"dump", "/src/dump.c", 88, "", 0};
+  EXPECT_THAT(text_of([](StalledProcess& stalled) { stalled.is_stopped = true; }), HasSubstr("rank 1 is stopped"));
+  EXPECT_THAT(text_of([](StalledProcess& stalled) {
+                stalled.io.emplace().operation.function = "write";
+                stalled.io->place = {"dump", "/src/dump.c", 88, "", 0};
               }),
               HasSubstr("rank 1 is in write in dump (dump.c:88)"));
 }
@@ -233,7 +233,7 @@ TEST(Deadlock, WhatIsNotKnownIsNoFault) {
   Hang hang;
   hang.in({"MPI_Win_fence", Shape::kWindow, -1, 0, {}}).in(receive(0, 5, world(2)));
   EXPECT_FALSE(hang.reason().is_fault);
-  StandOperation unknown = receive(0, 5, world(2));
+  PendingOperation unknown = receive(0, 5, world(2));
   unknown.comm.reset();
   Hang other;
   other.in(unknown).in(receive(0, 5, world(2)));
@@ -300,9 +300,9 @@ TEST(Deadlock, WithoutTheStateOfRequestsOneOfThemIsPending) {
 TEST(Deadlock, EitherHalfOfASendrecvMayBeDone) {
   const Comm comm = world(4);
   const auto exchange = [&](std::int32_t to, std::int32_t from) {
-    StandOperation half = send(to, 5, comm);
+    PendingOperation half = send(to, 5, comm);
     half.function = "MPI_Sendrecv";
-    StandOperation other = receive(from, 5, comm);
+    PendingOperation other = receive(from, 5, comm);
     half.may_be_done = other.may_be_done = true;
     return std::pair(half, std::vector{other});
   };
@@ -328,7 +328,7 @@ TEST(Deadlock, AnotherThreadMaySend) {
             "the other waits for it");
   Hang all_inside;
   all_inside.in(receive(1, 5, comm)).in(receive(0, 5, comm));
-  StandCall second;
+  PendingCall second;
   second.operation = receive(0, 6, comm);
   all_inside.last().others.push_back(second);
   EXPECT_TRUE(all_inside.reason().is_fault);
@@ -338,10 +338,10 @@ TEST(Deadlock, AnotherThreadMaySend) {
 
 // A spawned child, a program that was connected.
 TEST(Deadlock, WhatIsOutsideOfTheWorldIsNotJudged) {
-  StandComm bridge{{3, 0}, {-1}, ""};
+  CommView bridge{{3, 0}, {-1}, ""};
   bridge.is_inter = true;
   bridge.is_whole = false;
-  const auto comm = std::make_shared<StandComm>(bridge);
+  const auto comm = std::make_shared<CommView>(bridge);
   Hang hang;
   hang.in(receive(0, 5, comm)).in(collective("MPI_Barrier", world(2)));
   const auto reason = hang.reason();
@@ -377,9 +377,9 @@ TEST(Deadlock, OnlyWhoSleepsIsSaidToSleep) {
   const auto text_of = [](std::optional<double> share, bool sleeps) {
     Hang hang;
     hang.in(receive(1, 5, world(2)));
-    ProcessStand& stand = hang.add();
-    stand.cpu_share = share;
-    stand.sleeps = sleeps;
+    StalledProcess& stalled = hang.add();
+    stalled.cpu_share = share;
+    stalled.sleeps = sleeps;
     return hang.reason().text;
   };
   EXPECT_THAT(text_of(0.2, false), HasSubstr("rank 1 computes for"));  // on a full host

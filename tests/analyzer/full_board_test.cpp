@@ -153,7 +153,7 @@ TEST_F(FullBoard, APackThatIsMissingIsGivenUp) {
     });
     packs[1].erase(lost);
   });
-  EXPECT_THAT(result.notices, Contains(HasSubstr("the calls of packs that did not arrive, by gaps (1)")));
+  EXPECT_THAT(result.notices, Contains(HasSubstr("calls of packs that did not arrive, in gaps (1)")));
   EXPECT_LT(result.traced.at("MPI_Allreduce"), 2u * program.steps);
   EXPECT_GE(result.traced.at("MPI_Allreduce"), 2u * program.steps - 40);
 }

@@ -201,10 +201,10 @@ bool Machine::is_done(int rank, const Op& op) {
   }
 }
 
-std::shared_ptr<const StandComm> Machine::comm(std::size_t number) const {
+std::shared_ptr<const CommView> Machine::comm(std::size_t number) const {
   auto& made = comms_[number];
   if (made != nullptr) return made;
-  auto comm = std::make_shared<StandComm>();
+  auto comm = std::make_shared<CommView>();
   for (const int rank : program_.comms[number]) {
     comm->members.push_back(rank);
     comm->key.hash = comm->key.hash * 31 + static_cast<std::uint64_t>(rank) + 1;
@@ -214,8 +214,8 @@ std::shared_ptr<const StandComm> Machine::comm(std::size_t number) const {
   return made = comm;
 }
 
-StandOperation Machine::operation(const Op& op, int rank) const {
-  StandOperation made;
+PendingOperation Machine::operation(const Op& op, int rank) const {
+  PendingOperation made;
   made.comm = comm(op.comm);
   made.peer = op.peer;
   made.tag = op.tag;
@@ -257,20 +257,20 @@ StandOperation Machine::operation(const Op& op, int rank) const {
   return made;
 }
 
-std::vector<ProcessStand> Machine::stands(Setting setting) const {
-  std::vector<ProcessStand> stands;
+std::vector<StalledProcess> Machine::processes(Setting setting) const {
+  std::vector<StalledProcess> processes;
   for (int rank = 0; rank < program_.ranks(); ++rank) {
     if (has_ended(rank) && setting.ends_leave) continue;
-    ProcessStand& stand = stands.emplace_back();
-    stand.process = {0, static_cast<std::uint32_t>(rank)};
-    stand.seconds = 64;
-    stand.in_finalize = has_ended(rank);
-    const Op* const op = stand.in_finalize ? nullptr : &program_.scripts[index(rank)][at(rank).pc];
+    StalledProcess& stalled = processes.emplace_back();
+    stalled.process = {0, static_cast<std::uint32_t>(rank)};
+    stalled.seconds = 64;
+    stalled.in_finalize = has_ended(rank);
+    const Op* const op = stalled.in_finalize ? nullptr : &program_.scripts[index(rank)][at(rank).pc];
     const bool is_inside = op != nullptr && op->kind == Kind::kCollective;
     for (std::size_t number = 0; number < program_.comms.size(); ++number) {
       const auto found = entered_[number].find(rank);
       if (found == entered_[number].end()) continue;
-      StandCollectives& all = stand.collectives[comm(number)->key];
+      CollectiveHistory& all = stalled.collectives[comm(number)->key];
       all.begun = static_cast<std::uint32_t>(found->second.size()) - (is_inside && op->comm == number ? 1 : 0);
       constexpr std::uint32_t kLast = instrument::CollectivesDefinition::kLast;
       for (std::uint32_t i = all.begun - std::min(all.begun, kLast); i != all.begun; ++i) {
@@ -280,7 +280,7 @@ std::vector<ProcessStand> Machine::stands(Setting setting) const {
       }
     }
     if (op == nullptr || op->kind == Kind::kPause) continue;
-    StandCall& call = stand.mpi.emplace();
+    PendingCall& call = stalled.mpi.emplace();
     call.seconds = 64;
     call.operation = operation(*op, rank);
     if (op->kind == Kind::kSendReceive) {
@@ -294,12 +294,12 @@ std::vector<ProcessStand> Machine::stands(Setting setting) const {
       const auto request = at(rank).requests.find(number);
       if (request == at(rank).requests.end()) continue;
       if (setting.knows_requests && is_complete(rank, request->second)) continue;
-      StandOperation& part = call.parts.emplace_back(operation(*request->second.op, rank));
+      PendingOperation& part = call.parts.emplace_back(operation(*request->second.op, rank));
       part.may_be_done = !setting.knows_requests;
       if (request->second.kind == Kind::kICollective) part.number = static_cast<std::uint32_t>(request->second.number);
     }
   }
-  return stands;
+  return processes;
 }
 
 }  // namespace ardoise::analyzer::hang_model

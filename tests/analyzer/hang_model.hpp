@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 
 namespace ardoise::analyzer::hang_model {
 
@@ -78,7 +78,7 @@ class Machine {
     }
     return true;
   }
-  [[nodiscard]] std::vector<ProcessStand> stands(Setting setting) const;
+  [[nodiscard]] std::vector<StalledProcess> processes(Setting setting) const;
 
  private:
   struct Message {
@@ -144,8 +144,8 @@ class Machine {
   }
   [[nodiscard]] bool may_leave(int rank, const Op& op, std::size_t number, bool is_request) const;
   [[nodiscard]] bool is_complete(int rank, const Request& request) const;
-  [[nodiscard]] StandOperation operation(const Op& op, int rank) const;
-  [[nodiscard]] std::shared_ptr<const StandComm> comm(std::size_t number) const;
+  [[nodiscard]] PendingOperation operation(const Op& op, int rank) const;
+  [[nodiscard]] std::shared_ptr<const CommView> comm(std::size_t number) const;
 
   const Program program_;
   std::mt19937 random_;
@@ -154,7 +154,7 @@ class Machine {
   std::vector<Message> messages_;
   std::vector<Receive> receives_;
   std::vector<std::map<int, std::vector<Entry>>> entered_;  // of each communicator and rank
-  mutable std::map<std::size_t, std::shared_ptr<const StandComm>> comms_;
+  mutable std::map<std::size_t, std::shared_ptr<const CommView>> comms_;
 };
 
 }  // namespace ardoise::analyzer::hang_model

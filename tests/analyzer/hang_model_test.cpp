@@ -247,8 +247,8 @@ TEST(HangModel, NothingWrongIsSaidOfRightPrograms) {
     machine.run();
     if (machine.all_ended()) continue;
     ++looked;
-    const auto stands = machine.stands(any_setting(random));
-    const HangReason reason = reason_of_hang(stands);
+    const auto processes = machine.processes(any_setting(random));
+    const HangReason reason = reason_of_hang(processes);
     machine.hold(false);
     machine.run();
     ASSERT_TRUE(machine.all_ended()) << seed << "\n" << in_words(program);
@@ -270,7 +270,7 @@ TEST(HangModel, WrongProgramsAreNamed) {
       machine.run();
       if (machine.all_ended()) continue;
       ++wrong;
-      const HangReason reason = reason_of_hang(machine.stands({.knows_requests = knows_requests}));
+      const HangReason reason = reason_of_hang(machine.processes({.knows_requests = knows_requests}));
       if (reason.is_fault) {
         ++named;
       } else if (missed.size() < 10'000) {
@@ -292,7 +292,7 @@ TEST(HangModel, WithALateRankAFaultIsOnlySaidIfItStays) {
     const Program program = with_pause(with_mistake(Maker(seed).program(), random), random);
     Machine machine(program, seed);
     machine.run();
-    const HangReason reason = reason_of_hang(machine.stands(any_setting(random)));
+    const HangReason reason = reason_of_hang(machine.processes(any_setting(random)));
     machine.hold(false);
     machine.run();
     if (!machine.all_ended()) continue;

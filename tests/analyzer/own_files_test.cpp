@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "analyzer/commands/control.hpp"
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/command_file.hpp"
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/results/results.hpp"
@@ -68,8 +68,8 @@ TEST_F(OwnFilesTest, OnlyRegularFilesAreFound) {
   ASSERT_EQ(::mkfifo((folder_ / ".stand-0-1").c_str(), 0666), 0);
   EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix),
               ElementsAre(folder_ / ".analyzer-state-0", folder_ / ".analyzer-state-1"));
-  EXPECT_THAT(stand_files(folder_), ElementsAre(folder_ / ".stand-0-0"));
-  EXPECT_THAT(read_stands(folder_), IsEmpty());
+  EXPECT_THAT(position_files(folder_), ElementsAre(folder_ / ".stand-0-0"));
+  EXPECT_THAT(read_stalled_processes(folder_), IsEmpty());
   fs::permissions(folder_, fs::perms{0777});
   EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), IsEmpty());
   remove_states(folder_);
@@ -140,7 +140,7 @@ TEST_F(OwnFilesTest, TheFolderOfAnotherUserIsNeitherAskedNorControlled) {
   EXPECT_EQ(control(options), kIncomplete);
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, ::testing::HasSubstr(
-                        "report' is another user's (number 61002): only the user who started a launch can ask"));
+                        "report' is another user's (number 61002): only the user who started the launch can query"));
   EXPECT_THAT(said, ::testing::HasSubstr("only the user who started a launch can control it."));
   EXPECT_FALSE(fs::exists(folder_ / instrument::kAskName));
   EXPECT_FALSE(fs::exists(folder_ / instrument::kControlName));

@@ -88,7 +88,7 @@ TEST(RuleFile, AMistakeIsNamedWithItsLineAndPlace) {
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1 rate=1"), HasSubstr("at its end: expected \":\""));
   EXPECT_THAT(fault_of_rules("when calls(MPI_Sendd) > 1: rate=1"),
               AllOf(StartsWith("the rules 'steer.rules', line 1: the condition "),
-                    HasSubstr("at \"MPI_Sendd) > 1\": expected a function")));
+                    HasSubstr("at \"MPI_Sendd) > 1\": expected a measured MPI or I/O function")));
   EXPECT_THAT(fault_of_rules("when : rate=1"), HasSubstr("the condition \"\" cannot be read"));
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1:"), HasSubstr("at its end: expected NAME=VALUE"));
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: for 5 s"), HasSubstr("at \"for 5 s\": expected NAME=VALUE"));
@@ -203,7 +203,7 @@ TEST_F(CommandFile, NobodyWaitsForAnotherOrWritesTooMuch) {
   const auto full = append_command(folder_, {0, "*", "*", "rate=1"}, WhenBusy::kReturn, 40);
   EXPECT_EQ(full.number, 0u);
   EXPECT_FALSE(full.is_busy);
-  EXPECT_THAT(full.why, HasSubstr("as much as"));
+  EXPECT_THAT(full.why, HasSubstr("is full"));
   EXPECT_THAT(append_command(folder_, {0, "*", "a/b", "rate=1"}, WhenBusy::kReturn).why, HasSubstr("has a '/'"));
   const int other = ::open((folder_ / instrument::kControlName).c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
@@ -294,7 +294,7 @@ TEST_F(RuleActing, OnceASecondAndNoMoreThanSoOften) {
   for (int i = 1; i < 100; ++i) acts += act({{0, 0, 0}}, 1s * i).size();
   EXPECT_EQ(acts, 63u);
   EXPECT_THAT(counts_.notices(),
-              ElementsAre("Rule 1 (when calls(mpi) > 1) held on 2 ranks, 103 times; set rate=5. It was held back 38 "
+              ElementsAre("Rule 1 (when calls(mpi) > 1) held on 2 ranks, 103 times; set rate=5. It was suppressed 38 "
                           "times: a rule acts on a rank at most once a second and 64 times in all."));
 }
 
@@ -317,7 +317,7 @@ TEST_F(RuleActing, HalfOfTheFileIsForEndsAndTheUser) {
   EXPECT_THAT(act({{0, 0, 1}, {0, 0, 2}}, 1s), IsEmpty());
   EXPECT_THAT(act({}, 2s), ElementsAre("0/solver/1/rate=launch"));
   EXPECT_THAT(act({}, 1h), IsEmpty()) << "what was never set does not end";
-  EXPECT_THAT(counts_.notices(), ElementsAre(EndsWith("The programs could not be told 2 times: full.")));
+  EXPECT_THAT(counts_.notices(), ElementsAre(EndsWith("Its command could not be sent 2 times: full.")));
 }
 
 TEST(RuleCounts, AreThoseOfAllAnalyzers) {

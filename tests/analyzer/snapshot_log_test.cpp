@@ -104,7 +104,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
     }
     for (const Moment& each : late) series.add_other(each);
     for (const auto& [begin, ns] : waits) series.add_wait(key_of_call(false, 1, 7), begin, ns);
-    series.marks().give_rest(time + 1, false, false);
+    series.marks().send_rest(time + 1, false, false);
   }
   log_.name_mark(3, 9, "step");
   log_.name_call(3, 0, key_of_call(false, 1, 7), {"/opt/solver", 0x1234, "main", "/src/solver.c", 12});

@@ -39,10 +39,10 @@ TEST(TraceMarkers, FindingsAndSnapshotsHaveTheirTimes) {
       texts.push_back(marker.text);
     }
   }
-  EXPECT_THAT(texts, ::testing::ElementsAre("iteration 1: 1.000000 s, of them 0.250000 s in MPI",
-                                            "iteration 2 to 5: 4.500000 s, of them 0.500000 s in MPI",
-                                            "snapshot step 1 (number 10): 1.000000 s, of them 0.250000 s in MPI",
-                                            "snapshot step 2 to 5 (number 50): 4.500000 s, of them 0.500000 s in MPI"));
+  EXPECT_THAT(texts, ::testing::ElementsAre("iteration 1: 1.000000 s, 0.250000 s of them in MPI",
+                                            "iteration 2 to 5: 4.500000 s, 0.500000 s of them in MPI",
+                                            "snapshot step 1 (number 10): 1.000000 s, 0.250000 s of them in MPI",
+                                            "snapshot step 2 to 5 (number 50): 4.500000 s, 0.500000 s of them in MPI"));
   EXPECT_EQ(markers[markers.size() - 3].begin_seconds, 3);
 }
 

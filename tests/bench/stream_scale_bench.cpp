@@ -15,8 +15,8 @@
 
 #include "tests/vmpi/model_control.hpp"
 #include "tests/vmpi/model_network.hpp"
+#include "vmpi/streams/handshake.hpp"
 #include "vmpi/streams/map_policy.hpp"
-#include "vmpi/streams/meeting.hpp"
 #include "vmpi/streams/stream.hpp"
 #include "vmpi/world/partition_table.hpp"
 
@@ -131,7 +131,7 @@ void measure(int universe) {
   std::deque<UncountedChannel> channels;
   std::deque<Mailbox> mailboxes;
   for (int rank = 0; rank < universe; ++rank) mailboxes.emplace_back(channels.emplace_back(model.channel(rank)));
-  std::vector<std::unique_ptr<Meeting>> meetings(static_cast<std::size_t>(universe));
+  std::vector<std::unique_ptr<Handshake>> handshakes(static_cast<std::size_t>(universe));
   Cost opening[2] = {{0, 0}, {0, 0}};  // slaves, masters
   const auto step = [&](int rank, auto work) {
     auto& cost = opening[rank < slaves ? 0 : 1];
@@ -152,18 +152,18 @@ void measure(int universe) {
     const bool is_slave = rank < slaves;
     const auto peers = is_slave ? std::vector{master_of_slave[static_cast<std::size_t>(rank)]}
                                 : slaves_of_master[static_cast<std::size_t>(rank - slaves)];
-    auto& meeting = meetings[static_cast<std::size_t>(rank)];
-    meeting = std::make_unique<Meeting>(mailboxes[static_cast<std::size_t>(rank)], peers,
-                                        StreamTerms{4096, {!is_slave, is_slave}, 16});
-    (void)meeting->start();
+    auto& handshake = handshakes[static_cast<std::size_t>(rank)];
+    handshake = std::make_unique<Handshake>(mailboxes[static_cast<std::size_t>(rank)], peers,
+                                            StreamTerms{4096, {!is_slave, is_slave}, 16});
+    (void)handshake->start();
   });
   for (int open = universe; open > 0;) {
     open = 0;
     each_role([&](int rank) {
-      auto& meeting = *meetings[static_cast<std::size_t>(rank)];
+      auto& handshake = *handshakes[static_cast<std::size_t>(rank)];
       bool has_news = false;
-      if (!meeting.done()) (void)meeting.advance(has_news);
-      open += meeting.done() ? 0 : 1;
+      if (!handshake.done()) (void)handshake.advance(has_news);
+      open += handshake.done() ? 0 : 1;
     });
   }
   std::uint64_t sent_by_masters = 0;
@@ -186,7 +186,7 @@ void measure(int universe) {
     options.block_bytes = kBlock;
     options.balance = Balance::round_robin;
     options.gives_way = false;
-    streams[i] = std::make_unique<Stream>(*transports[i], meetings[i]->endpoints(), Mode{!is_slave, is_slave}, 16,
+    streams[i] = std::make_unique<Stream>(*transports[i], handshakes[i]->endpoints(), Mode{!is_slave, is_slave}, 16,
                                           options, static_cast<std::uint64_t>(rank));
   };
   for (int rank = 0; rank < universe; ++rank) transports[static_cast<std::size_t>(rank)] = network.process(rank);

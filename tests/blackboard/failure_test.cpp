@@ -44,7 +44,7 @@ TEST_P(Failures, OfAnyTypeAreCaught) {
   board.add({"thrower", {kNumber}, [](const Context&, std::span<EntryRef>) { throw 42; }});
   board.submit(make_entry_of(kNumber, 1));
   board.drain();
-  EXPECT_EQ(message, "an exception that is no std::exception");
+  EXPECT_EQ(message, "an object other than std::exception");
 }
 
 TEST_P(Failures, OfTheReportItselfAreSurvived) {

@@ -51,9 +51,9 @@ std::vector<std::vector<Travelling>> batches() {
   first.unlock_begin = 800;
   first.unlock_end = second.unlock_begin = 850;
   second.unlock_end = 950;
-  const MeetingKey meeting{kWorld, 3}, in_neighbours{kWorld, 4};
-  return {{InCollective{meeting, allreduce, {part_of(0, 1000), 0, -1}},
-           InCollective{meeting, allreduce, {part_of(1, 1500), 1, -1}}},
+  const CollectiveKey collective{kWorld, 3}, in_neighbours{kWorld, 4};
+  return {{InCollective{collective, allreduce, {part_of(0, 1000), 0, -1}},
+           InCollective{collective, allreduce, {part_of(1, 1500), 1, -1}}},
           {NeighbourPair{in_neighbours, {1, 0}}, InCollective{in_neighbours, neighbours, {part_of(0, 1000), 0, -1}},
            InCollective{in_neighbours, neighbours, {part_of(1, 1500), 1, -1}}},
           {EndOfMessage{{kWorld, 0, 1, 9}, true, 0, part_of(0, 2000)},

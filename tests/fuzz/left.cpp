@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "analyzer/hangs/deadlock.hpp"
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/states/safe_state.hpp"
 #include "instrument/format/pack_file.hpp"
@@ -55,7 +55,7 @@ void write(const std::string& name, std::span<const std::byte> bytes) {
 
 // Each pack is of one process.
 void read_all_stands(std::span<const std::byte> bytes) {
-  for (const fs::path& file : analyzer::stand_files(folder())) fs::remove(file);
+  for (const fs::path& file : analyzer::position_files(folder())) fs::remove(file);
   instrument::PackSequence packs(bytes);
   std::uint32_t rank = 0;
   const std::byte* begin = bytes.data();
@@ -64,8 +64,9 @@ void read_all_stands(std::span<const std::byte> bytes) {
     begin += pack->bytes();
   }
   if (rank == 0) write(instrument::stand_name(0, 0), bytes);
-  std::map<std::uint32_t, std::vector<analyzer::ProcessStand>> worlds;
-  for (auto& stand : analyzer::read_stands(folder())) worlds[stand.process.first].push_back(std::move(stand));
+  std::map<std::uint32_t, std::vector<analyzer::StalledProcess>> worlds;
+  for (auto& stand : analyzer::read_stalled_processes(folder()))
+    worlds[stand.process.first].push_back(std::move(stand));
   for (const auto& [world, stands] : worlds) {
     const std::string text = analyzer::reason_of_hang(stands).text;
     if (text != reports::printable(text)) std::abort();

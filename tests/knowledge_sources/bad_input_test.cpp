@@ -37,7 +37,7 @@ TEST(BadInput, APackOfAnotherTableIsRefused) {
   session.submit(packs);
   const auto application = session.application();
   EXPECT_EQ(application.quality.bad_packs, 2u);
-  EXPECT_THAT(application.quality.notices, Contains(HasSubstr("numbers the MPI functions in another way")));
+  EXPECT_THAT(application.quality.notices, Contains(HasSubstr("numbers the MPI functions differently")));
   EXPECT_TRUE(application.mpi.empty());
 }
 
@@ -46,9 +46,9 @@ TEST(BadInput, APackOfNoKnownProgramOrRankIsRefused) {
   session.submit(one_send(5));
   session.submit(one_send(0, 2));
   const auto run = session.finish();
-  EXPECT_THAT(run.notices, Contains(HasSubstr("names partition 5")));
+  EXPECT_THAT(run.notices, Contains(HasSubstr("its partition 5")));
   EXPECT_EQ(run.applications.at(0).quality.bad_packs, 2u);
-  EXPECT_THAT(run.applications.at(0).quality.notices, Contains(HasSubstr("a rank beyond its 2 ranks")));
+  EXPECT_THAT(run.applications.at(0).quality.notices, Contains(HasSubstr("its rank is beyond the 2 ranks")));
 }
 
 TEST(BadInput, RefusedPacksOfAllAnalyzersAreCounted) {

@@ -52,13 +52,14 @@ TEST(Condition, IsArithmeticWithUnits) {
 }
 
 TEST(Condition, AMistakeIsNamedWithItsPlace) {
-  EXPECT_THAT(fault("calls(MPI_Sendd) > 1"), HasSubstr("at \"MPI_Sendd) > 1\": expected a function of MPI or of I/O"));
+  EXPECT_THAT(fault("calls(MPI_Sendd) > 1"),
+              HasSubstr("at \"MPI_Sendd) > 1\": expected a measured MPI or I/O function"));
   EXPECT_THAT(fault("calls(MPI_Send) >"), HasSubstr("at its end: expected a number"));
   EXPECT_THAT(fault("calls(MPI_Send)"), HasSubstr("expected one of == != < <= > >="));
   EXPECT_THAT(fault("calls() > 1"), HasSubstr("expected the name of a function"));
   EXPECT_THAT(fault("time(io) > 1 s since"), HasSubstr("expected \"last\""));
   EXPECT_THAT(fault("time(io) > 1 s now"), HasSubstr("at \"now\""));
-  EXPECT_THAT(fault("1 > 2"), HasSubstr("names nothing"));
+  EXPECT_THAT(fault("1 > 2"), HasSubstr("refers to nothing"));
   EXPECT_THAT(fault(std::string(40, '(') + "1"), HasSubstr("fewer brackets"));
   std::string longest = "calls(mpi)";
   for (int i = 0; i < 200; ++i) longest += " + 1";
@@ -69,8 +70,9 @@ TEST(Condition, OfAProgramStandsAlone) {
   EXPECT_TRUE(Condition("balance() < 0.8").is_of_program());
   EXPECT_TRUE(Condition("balance(step) < 0.8 and time() > 1 min or balance() < 0.1").is_of_program());
   EXPECT_FALSE(Condition("calls(world) % 100 == 0").is_of_program());
-  EXPECT_THAT(fault("balance() < 0.8 and calls(mpi) > 1"), HasSubstr("beside what is of one rank"));
-  EXPECT_THAT(fault("balance() < 0.8 since last"), HasSubstr("which balance() knows not"));
+  EXPECT_THAT(fault("balance() < 0.8 and calls(mpi) > 1"),
+              HasSubstr("combines balance(), of all ranks, with measures of one rank"));
+  EXPECT_THAT(fault("balance() < 0.8 since last"), HasSubstr("which balance() does not support"));
 }
 
 TEST(Condition, AnyTextIsReadOrRefused) {

@@ -280,7 +280,7 @@ TEST(RunSummary, CallSitesThatShareAnIdAreSaid) {
     session.submit(maker.take(), rank);
   }
   EXPECT_THAT(session.application().quality.notices,
-              ElementsAre("1 call site id stands for different places (hashes that collide), whose calls are shown "
+              ElementsAre("1 call site id stands for different places (hash collisions), whose calls are shown "
                           "together, at one of the places."));
 }
 

@@ -371,11 +371,11 @@ TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
   EXPECT_THAT(refusal(folder_.path() / "nothing"), HasSubstr("there is no such file"));
   EXPECT_THAT(refusal(folder_.path()), HasSubstr("has no trace"));
   write_bytes(folder_.path() / "a.otf2", "some text that is no trace at all, though its name says so");
-  EXPECT_THAT(refusal(folder_.path() / "a.otf2"), HasSubstr("is no archive of OTF2"));
+  EXPECT_THAT(refusal(folder_.path() / "a.otf2"), HasSubstr("is not an OTF2 archive"));
   const fs::path made = simple(1, 1);
   const std::string anchor = bytes_of(made / "traces.otf2");
   write_bytes(made / "traces.otf2", anchor.substr(0, 20));
-  EXPECT_THAT(refusal(made), HasSubstr("is cut off"));
+  EXPECT_THAT(refusal(made), HasSubstr("is truncated"));
   for (const auto& [place, sentence] :
        {std::pair(28, "SIONlib"), std::pair(29, "is compressed"), std::pair(14, "chunks of")}) {
     std::string other = anchor;
@@ -418,8 +418,8 @@ TEST_F(TraceReader, OfATruncatedFileTheWholeEventsAreRead) {
     KeepEvents keep;
     const ReadLocation read = reader.read(*reader.definitions().locations.find(0), keep);
     EXPECT_FALSE(read.is_whole);
-    EXPECT_EQ(read.fault, "locations whose events are not whole");
-    EXPECT_THAT(read.detail, HasSubstr(std::to_string(read.events) + " of 80000 events are there"));
+    EXPECT_EQ(read.fault, "locations with incomplete events");
+    EXPECT_THAT(read.detail, HasSubstr(std::to_string(read.events) + " of 80000 events are readable"));
     // 9 bytes for the time and 3 for the rest of each.
     EXPECT_LE(read.events, size / 11);
     EXPECT_GE(read.events, size < 50 ? 0 : size / 13 - 4);
@@ -457,10 +457,10 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
   const ArchiveReader reader(archive.close());
   const auto sentences = reader.definitions().faults.sentences();
   for (const char* const part :
-       {"communicators that are above themselves", "communicators that are defined twice",
+       {"communicators that are their own ancestors", "communicators that are defined twice",
         "communicators whose group is not defined", "groups whose member is not defined",
-        "groups with a member that is out of range", "no clock properties", "regions with a string that is not defined",
-        "system tree nodes that are above themselves", "system tree nodes whose parent is not defined"})
+        "groups with a member out of range", "no clock properties", "regions with an undefined string",
+        "system tree nodes that are their own ancestors", "system tree nodes whose parent is not defined"})
     EXPECT_THAT(sentences, Contains(HasSubstr(part)));
   EXPECT_EQ(reader.definitions().regions.find(0)->name, "region 0");
   EXPECT_EQ(reader.definitions().comms.find(1)->name, "lost");
@@ -488,8 +488,8 @@ TEST_F(TraceReader, WhatIsNamedAgainAndAgainIsBounded) {
   const ArchiveDefinitions& all = reader.definitions();
   EXPECT_THAT(
       all.faults.sentences(),
-      ElementsAre(HasSubstr("communicators taken for empty, since all together may have 16777216 members (1): 2048."),
-                  HasSubstr("names left out, since all definitions together may have 536870912 bytes of them")));
+      ElementsAre(HasSubstr("communicators treated as empty because all together may have 16777216 members (1): 2048."),
+                  HasSubstr("names dropped because all definitions together may have 536870912 bytes of them")));
   EXPECT_THAT(all.comms.find(comms - 1)->members, SizeIs(kRanks));
   EXPECT_THAT(all.comms.find(comms)->members, IsEmpty());
   EXPECT_EQ(all.regions.find(regions - 1)->name, "r");
@@ -502,7 +502,7 @@ TEST_F(TraceReader, TruncatedDefinitionsAreReadAsFarAsTheyGo) {
   write_bytes(made / "traces.def", definitions.substr(0, definitions.size() - 30));
   const ArchiveReader reader(made);
   EXPECT_EQ(reader.definitions().locations.size(), 2u);
-  EXPECT_THAT(reader.definitions().faults.sentences(), Contains(HasSubstr("global definitions that are not whole")));
+  EXPECT_THAT(reader.definitions().faults.sentences(), Contains(HasSubstr("incomplete global definitions")));
 }
 
 TEST_F(TraceReader, ACrashOfTheChildBecomesASentence) {

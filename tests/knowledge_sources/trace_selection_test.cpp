@@ -99,12 +99,12 @@ TEST(TraceSelection, AFaultNamesThePlaceAndWhatWasExpected) {
   EXPECT_THAT(fault_of("ranks=1,all"), HasSubstr("at \"all\": expected ranks"));
   EXPECT_THAT(fault_of("all,1"), HasSubstr("at \"1\": expected all, or ranks="));
   EXPECT_THAT(fault_of("attributes=arguments,other"), HasSubstr("expected attributes: all, arguments, messages"));
-  EXPECT_THAT(fault_of("min=1ms,2ms"), HasSubstr("at \"2ms\": expected another of ranks="));
+  EXPECT_THAT(fault_of("min=1ms,2ms"), HasSubstr("at \"2ms\": expected another item: ranks="));
   EXPECT_THAT(fault_of("min=1d"), HasSubstr("expected a duration"));
   EXPECT_THAT(fault_of("min=-1s"), HasSubstr("expected a duration"));
   EXPECT_THAT(fault_of("min=nan"), HasSubstr("expected a duration"));
   EXPECT_THAT(fault_of("min=1e300h"), HasSubstr("expected a duration"));
-  EXPECT_THAT(fault_of("to=2s,from=2s"), HasSubstr("at \"from=2s\": expected a time \"to\" behind \"from\""));
+  EXPECT_THAT(fault_of("to=2s,from=2s"), HasSubstr("at \"from=2s\": expected a time \"to\" after \"from\""));
   EXPECT_THAT(fault_of("min=1,min=2"), HasSubstr("expected \"min=\" once"));
 }
 

@@ -174,7 +174,7 @@ TEST_F(TraceAttributes, CallsTellTheStacksThatTheyComeFrom) {
     EXPECT_THAT(trace.properties, Not(HasSubstr("MOVED_CALLS")));
     EXPECT_THAT(trace.defined("CALLING_CONTEXT"), SizeIs(2));  // of those that are used
     EXPECT_THAT(trace.properties, AllOf(HasSubstr("MISSING_ATTRIBUTES"), HasSubstr("1")));
-    EXPECT_THAT(finished_.notices, Contains(HasSubstr("lacks call stacks of calls, which are not known (1)")));
+    EXPECT_THAT(finished_.notices, Contains(HasSubstr("lacks call stacks of calls, which are unknown (1)")));
   }
 }
 

@@ -95,7 +95,7 @@ TEST_F(TraceIterations, ThatAreKnownTogetherOnlyComeTogether) {
   const std::uint64_t iterations = trace.calls().at("MPI_Allreduce") / kRanks;
   EXPECT_GT(iterations, 1u);
   EXPECT_LT(iterations, 100u);
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("at a time only")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("only in groups of")));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST_F(TraceRing, BeyondTheLimitTheOldestGoesAndIsCounted) {
   EXPECT_GE(list.size() * 32, 6u << 20);
   EXPECT_EQ(list.back().time, kTraceLead + 1000 * (kCalls - 1));
   ASSERT_THAT(finished_.notices, SizeIs(1));
-  EXPECT_THAT(finished_.notices[0], HasSubstr("records of earlier calls, for which its limit= had no room (" +
+  EXPECT_THAT(finished_.notices[0], HasSubstr("records of earlier calls dropped because of limit= (" +
                                               std::to_string(kCalls - list.size()) + ")"));
 }
 

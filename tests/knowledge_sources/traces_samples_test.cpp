@@ -121,7 +121,7 @@ TEST_F(SampledTraces, WhatComesTooLateIsMovedAndCounted) {
   const auto trace = traced({&maker});
   EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(4));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_SAMPLES"));
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 sample was told late")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 sample was reported late")));
 }
 
 TEST_F(SampledTraces, ALaunchThatWasEndedHasThoseOfBothParts) {

@@ -267,7 +267,7 @@ TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
   finish();
   const PrintedTrace trace = read();
   EXPECT_EQ(trace.calls().at("write"), 1u);
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 call was told late and shown later than when made")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 call was reported late and shown later than made")));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_CALLS"));
 }
 
@@ -324,8 +324,8 @@ TEST_F(Traces, ASelectionThatNothingMatchesIsSaidAndTheArchiveIsRead) {
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
   const PrintedTrace trace = traced({&maker}, "from=1h");
   EXPECT_THAT(trace.events, IsEmpty());
-  EXPECT_THAT(finished_.notices, ElementsAre("The trace of program has no events: nothing in the run is what --trace "
-                                             "from=1h selects."));
+  EXPECT_THAT(finished_.notices, ElementsAre("The trace of program has no events: --trace "
+                                             "from=1h selects nothing in this run."));
 }
 
 TEST_F(Traces, CommunicatorsHaveTheirMembers) {
@@ -408,12 +408,11 @@ TEST_F(Traces, SumsAndMissingPacksAreMarkersPropertiesAndNotices) {
   finish();
   const PrintedTrace trace = read();
   EXPECT_EQ(trace.calls().at("MPI_Barrier"), 2u);
-  EXPECT_THAT(
-      finished_.notices,
-      ElementsAre("The trace of program lacks calls that became sums for lack of memory (5), quick queries that "
-                  "were only counted (2), the calls of packs that did not arrive, by gaps (1)."));
+  EXPECT_THAT(finished_.notices,
+              ElementsAre("The trace of program lacks calls aggregated for lack of memory (5), quick queries that "
+                          "were only counted (2), calls of packs that did not arrive, in gaps (1)."));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::CALLS_AS_SUMS"));
-  EXPECT_THAT(trace.markers, HasSubstr("5 calls became sums for lack of memory"));
+  EXPECT_THAT(trace.markers, HasSubstr("5 calls were aggregated for lack of memory"));
   EXPECT_THAT(trace.markers, HasSubstr(std::to_string(at(3000))));
   EXPECT_THAT(trace.markers, HasSubstr("calls before this are missing"));
 }
@@ -498,7 +497,7 @@ TEST_F(Traces, AFolderThatOthersCanWriteToCostsTheTraceOnly) {
   maker.flush();
   session_->submit(maker.take());
   finish();
-  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("the folder around it is not this user's alone")));
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("its parent folder is accessible to other users")));
   EXPECT_THAT(finished_.archives, IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }

@@ -133,7 +133,7 @@ TEST_F(TraceValues, ForWhichThereIsNoRoomAreCounted) {
       },
       "all,attributes=plugins");
   EXPECT_THAT(trace.of_kind("ENTER")[0].attributes, HasSubstr("UINT64; 1"));
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("lacks attributes that there was no room for (2)")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("lacks attributes dropped for lack of room (2)")));
   EXPECT_THAT(trace.properties, HasSubstr("MISSING_ATTRIBUTES"));
 }
 

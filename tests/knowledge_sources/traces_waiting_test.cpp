@@ -156,7 +156,7 @@ TEST_F(TraceWaiting, WhoseCallIsNotThereIsCounted) {
   const auto trace = read();
   EXPECT_EQ(waiting_in(trace).at("MPI_Barrier").ns, 7u) << "1 ns of rounding";
   EXPECT_THAT(trace.properties, AllOf(HasSubstr("ARDOISE::WAITS_WITHOUT_CALL"), HasSubstr("2")));
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("waits whose call is not in it (2)")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("waits whose call is missing (2)")));
 }
 
 // Seen in the middle of a file, when it is closed, and in the files of the clocks.
@@ -183,8 +183,8 @@ TEST_F(TraceWaiting, AFullDiskWhileItIsAttachedCostsTheTraceOnly) {
     ::setrlimit(RLIMIT_FSIZE, &small);
     finished_ = archive_->finish();
     ::setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_THAT(finished_.notices,
-                ElementsAre(AllOf(HasSubstr("The trace of program is given up: "), HasSubstr("File too large"))));
+    EXPECT_THAT(finished_.notices, ElementsAre(AllOf(HasSubstr("The trace of program could not be written: "),
+                                                     HasSubstr("File too large"))));
     EXPECT_THAT(finished_.archives, IsEmpty());
     EXPECT_FALSE(std::filesystem::exists(folder_ / "trace") || std::filesystem::exists(folder_ / "trace.part"));
   }

@@ -90,7 +90,7 @@ TEST(ScratchFileTest, AFolderThatIsNotThereIsSaid) {
     const ScratchFile file("/nowhere/at/all");
     FAIL();
   } catch (const ReplayError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no file can be made in '/nowhere/at/all'"));
+    EXPECT_THAT(error.what(), HasSubstr("cannot create a file in '/nowhere/at/all'"));
   }
 }
 

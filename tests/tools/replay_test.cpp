@@ -119,7 +119,7 @@ TEST_F(TraceReplayTest, FilesHaveWhatIsReadOfThem) {
   }
   fs::remove_all(output_);
   ASSERT_EQ(record("all,attributes=arguments", {"-n", "3", FILES, files.string(), "cancel"}).status, 0);
-  EXPECT_THAT(replay("3", {"--quiet", "--pause", "none"}).output, HasSubstr("3 calls of MPI_Cancel are left out"));
+  EXPECT_THAT(replay("3", {"--quiet", "--pause", "none"}).output, HasSubstr("3 calls of MPI_Cancel are skipped"));
 }
 
 TEST_F(TraceReplayTest, DatatypesAreMadeOfTheirTexts) {
@@ -154,7 +154,7 @@ TEST_F(TraceReplayTest, WithoutArgumentsBytesAndPartnersAreKept) {
   ASSERT_EQ(record("all", {"-n", "3", RING, "50"}).status, 0);
   const Captured result = replayed("3", {"--quiet"});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("messages are replayed as bytes, since their datatypes are not in the trace"));
+  EXPECT_THAT(result.output, HasSubstr("messages are replayed as bytes because their datatypes are not in the trace"));
   EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
 }
 
@@ -189,7 +189,7 @@ TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
   ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
   const Captured fewer = replay("3");
   EXPECT_NE(fewer.status, 0);
-  EXPECT_THAT(fewer.output, HasSubstr("the trace is of 2 ranks: start as many, mpirun -n 2 ardoise-replay"));
+  EXPECT_THAT(fewer.output, HasSubstr("the trace is of 2 ranks: start that many, mpirun -n 2 ardoise-replay"));
   const Captured option = replay("2", {"--pause", "never"});
   EXPECT_NE(option.status, 0);
   EXPECT_THAT(option.output, HasSubstr("ardoise-replay: --pause"));
@@ -244,14 +244,15 @@ TEST_F(TraceReplayTest, NoNameOfATraceIsShownAsItIs) {
 TEST_F(TraceReplayTest, MessagesWithoutTheOtherEndAreLeftOut) {
   ASSERT_EQ(record("ranks=0,functions=MPI_Send,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
   const Captured result = replay("2", {"--quiet"});
-  EXPECT_THAT(result.output, HasSubstr("20 messages have no other end in the trace: left out (from rank 0 to rank 1"));
+  EXPECT_THAT(result.output,
+              HasSubstr("20 messages have no other end in the trace and are skipped (from rank 0 to rank 1"));
 }
 
 TEST_F(TraceReplayTest, CollectivesOfSomeRanksAreRefused) {
   ASSERT_EQ(record("ranks=0,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
   const Captured result = replay("2", {"--quiet"});
   EXPECT_NE(result.status, 0);
-  EXPECT_THAT(result.output, ContainsRegex("take part in 0 to [0-9]+ of its collectives|has nothing of rank 1"));
+  EXPECT_THAT(result.output, ContainsRegex("take part in 0 to [0-9]+ of its collectives|has no data of rank 1"));
 }
 
 }  // namespace

@@ -266,7 +266,7 @@ TEST_F(TracesTest, ASelectionThatNothingMatchesIsSaid) {
   const auto result = ardoise({"--trace", "functions=MPI_Alltoallw"}, {"-n", "2", RING, "20"});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(trace().events, IsEmpty());
-  EXPECT_THAT(profile().notices, Contains(HasSubstr("nothing in the run is what --trace functions=MPI_Alltoallw")));
+  EXPECT_THAT(profile().notices, Contains(HasSubstr("--trace functions=MPI_Alltoallw selects nothing in this run")));
 }
 
 TEST_F(TracesTest, AFaultInTheSelectionIsSaidBeforeTheLaunch) {

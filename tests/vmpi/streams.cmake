@@ -5,7 +5,7 @@ add_executable(vmpi_unit_test
   balance_test.cpp
   block_pool_test.cpp
   map_policy_test.cpp
-  meeting_test.cpp
+  handshake_test.cpp
   partition_name_test.cpp
   partition_table_test.cpp
   process_identity_test.cpp

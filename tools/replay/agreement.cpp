@@ -1,4 +1,3 @@
-// See agreement.hpp.
 #include "tools/replay/agreement.hpp"
 
 #include <fmt/format.h>
@@ -10,12 +9,12 @@
 namespace ardoise::replay {
 namespace {
 
-struct Count {  // of a channel between the sender and the receiver of this list
+struct Count {  // messages of a channel between two processes
   std::int64_t comm, tag, messages;
 };
 using Counts = std::vector<std::vector<Count>>;  // by the other process
 
-// To each process its list; returns the list of each.
+// Sends each process its list; returns the received lists.
 Counts exchange(const Counts& lists) {
   constexpr int kWords = sizeof(Count) / sizeof(std::int64_t);
   const std::size_t size = lists.size();
@@ -43,11 +42,11 @@ Counts exchange(const Counts& lists) {
   return all;
 }
 
-// Tells the others `own`, and notes where the other end has fewer.
+// Sends `own` to the others, and notes channels where the other end has fewer.
 void compare(const ArchiveWorld& world, const std::map<Channel, std::uint64_t>& own,
              const std::map<Channel, std::uint64_t>& others_own, std::int32_t rank, bool sends,
              std::map<Channel, std::uint64_t>& limits, Agreement& agreement) {
-  // What the others have of the other direction.
+  // Counts of the others for the opposite direction.
   Counts lists(static_cast<std::size_t>(world.ranks()));
   for (const auto& [channel, messages] : others_own) {
     const std::int32_t other = sends ? channel.sender : channel.receiver;
@@ -98,9 +97,9 @@ void compare_collectives(const ArchiveWorld& world, std::int32_t rank, const Scr
     const std::string name =
         named != nullptr && !named->name.empty() ? named->name : fmt::format("communicator {}", comm.number);
     throw ReplayError(
-        fmt::format("members of {} take part in {} to {} of its collectives: the trace is not whole, and a replay "
-                    "would hang. Make a "
-                    "trace of everything (--trace all,attributes=arguments)",
+        fmt::format("members of {} take part in {} to {} of its collectives: the trace is incomplete, and a replay "
+                    "would hang. Record "
+                    "everything (--trace all,attributes=arguments)",
                     name, least[i], most[i]));
   }
 }

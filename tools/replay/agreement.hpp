@@ -1,4 +1,5 @@
-// What the processes of a replay tell each other before they begin, so that none waits for what does not come.
+// Agreement of the processes of a replay before it begins, so that none waits for a message or collective that never
+// comes.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 namespace ardoise::replay {
 
 struct Agreement {
-  // Of channels whose ends do not have as many messages: so many are sent and received.
+  // Limits for channels whose ends have different numbers of messages.
   std::map<Channel, std::uint64_t> most_sends, most_receives;
   std::uint64_t left_out = 0;  // ends of messages of this process
-  std::string example;         // of a channel, or ""
+  std::string example;         // a channel, or ""
 };
 
-// Collective over MPI_COMM_WORLD. Throws ReplayError in all processes where members of a communicator take part in
-// different numbers of its collectives.
+// Collective over MPI_COMM_WORLD. Throws ReplayError in all processes if members of a communicator have different
+// numbers of its collectives.
 [[nodiscard]] Agreement agree(const ArchiveWorld& world, std::int32_t rank, const ScriptSummary& summary);
 
-// Collective. An error of any process is thrown in all of them: that of the first one.
+// Collective. Throws the first error of any process in all of them.
 void agree_on_errors(const std::string& error);
 
 }  // namespace ardoise::replay

@@ -1,4 +1,3 @@
-// See archive_world.hpp.
 #include "tools/replay/archive_world.hpp"
 
 #include <fmt/format.h>
@@ -18,17 +17,16 @@ using knowledge_sources::ArchivedLocation;
 
 namespace {
 
-// Properties of the archive that say that calls are missing.
+// Properties of the archive that mark missing calls.
 struct Gap {
   std::string_view property, what;
 };
 constexpr std::array kGaps = {
-    Gap{"ARDOISE::CALLS_AS_SUMS",
-        "calls that became sums, since a process had no memory left (--policy block keeps them)"},
-    Gap{"ARDOISE::MISSING_PLACES", "places at which calls did not arrive"},
-    Gap{"ARDOISE::UNTIMED_CALLS", "calls whose time is not known"},
-    Gap{"ARDOISE::RECORDS_BEYOND_LIMIT", "calls for which limit= had no room"},
-    Gap{"ARDOISE::UNSEEN_RANKS", "ranks that are not in it"}};
+    Gap{"ARDOISE::CALLS_AS_SUMS", "calls aggregated because a process ran out of memory (--policy block keeps them)"},
+    Gap{"ARDOISE::MISSING_PLACES", "gaps where calls did not arrive"},
+    Gap{"ARDOISE::UNTIMED_CALLS", "calls at unknown times"},
+    Gap{"ARDOISE::RECORDS_BEYOND_LIMIT", "calls dropped because of limit="},
+    Gap{"ARDOISE::UNSEEN_RANKS", "ranks that are missing in it"}};
 
 const ArchivedComm* world_of(const ArchiveDefinitions& definitions) {
   const ArchivedComm* world = nullptr;
@@ -57,7 +55,7 @@ ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive, cons
   for (std::size_t i = 0; i < present_.size(); ++i) {
     const auto traced = static_cast<std::size_t>(present_[i]);
     if (traced >= ranks_.size())
-      throw ReplayError(fmt::format("the trace has no rank {}: it is of {} ranks", traced, ranks_.size()));
+      throw ReplayError(fmt::format("the trace has no rank {}: it has {} ranks", traced, ranks_.size()));
     ranks_[traced] = static_cast<std::int32_t>(i);
   }
   locations_.resize(present_.size());
@@ -100,8 +98,7 @@ void ArchiveWorld::check_gaps(const knowledge_sources::ArchiveAnchor& anchor) co
   for (const auto& [name, value] : anchor.properties) {
     for (const Gap& gap : kGaps) {
       if (name == gap.property && value != "0")
-        throw ReplayError(
-            fmt::format("the trace has gaps, so that its calls cannot be made again: {} {}", value, gap.what));
+        throw ReplayError(fmt::format("the trace has gaps, so its calls cannot be replayed: {} {}", value, gap.what));
     }
   }
 }

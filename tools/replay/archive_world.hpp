@@ -1,6 +1,6 @@
-// The processes and communicators of an archive, as a replay needs them: by ranks in its MPI_COMM_WORLD. Where only
-// some ranks of the trace are replayed, ranks are those of the replay, and communicators have the members that are
-// there; what events call a rank is looked up in `places`. Knows no MPI.
+// The processes and communicators of an archive, by ranks in its MPI_COMM_WORLD. If only some ranks of the trace are
+// replayed, ranks are those of the replay, and communicators contain the present members; ranks in events are mapped by
+// `places`. Uses no MPI.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ReplayComm {
   std::uint32_t number = 0;  // in the archive
   bool is_self = false;
   std::vector<std::int32_t> members, others;  // ranks in the world; others: of the other side of an intercommunicator
-  // By rank in the communicator of the trace: that in the one of the replay; -1: absent.
+  // Maps ranks of the traced communicator to those of the replayed one; -1: absent.
   std::vector<std::int32_t> places, other_places;
   bool has_absent = false;
   [[nodiscard]] bool is_inter() const { return !other_places.empty(); }
@@ -25,29 +25,29 @@ struct ReplayGrid {
   std::vector<int> dimensions, periods;
 };
 
-// Does not change.
+// Immutable.
 class ArchiveWorld {
  public:
-  // Throws ReplayError: there is no MPI_COMM_WORLD, or what a replay needs is missing from the trace.
-  // present: the ranks that are replayed, in order; empty: all.
+  // Throws ReplayError if there is no MPI_COMM_WORLD, or the trace lacks data that a replay needs. present: the
+  // replayed ranks, in order; empty: all.
   ArchiveWorld(const knowledge_sources::ArchiveReader& archive, const std::vector<std::int32_t>& present);
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] std::int32_t ranks() const { return static_cast<std::int32_t>(locations_.size()); }
-  // What the trace calls it.
+  // The rank in the trace.
   [[nodiscard]] std::int32_t traced_rank(std::int32_t rank) const { return present_[static_cast<std::size_t>(rank)]; }
-  // Its threads, the one that called MPI_Init first.
+  // Its threads, starting with the one that called MPI_Init.
   [[nodiscard]] const std::vector<const knowledge_sources::ArchivedLocation*>& threads(std::int32_t rank) const {
     return locations_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] const std::vector<ReplayComm>& comms() const { return comms_; }
-  [[nodiscard]] const ReplayComm* comm(std::uint32_t number) const;  // nullptr: not defined
-  [[nodiscard]] const ReplayGrid* grid(std::uint32_t comm) const;    // nullptr: has no Cartesian topology
-  // Of a group of the archive, those that are there.
+  [[nodiscard]] const ReplayComm* comm(std::uint32_t number) const;  // nullptr: undefined
+  [[nodiscard]] const ReplayGrid* grid(std::uint32_t comm) const;    // nullptr: no Cartesian topology
+  // The present members of a group of the archive.
   [[nodiscard]] std::vector<std::int32_t> group_ranks(std::uint32_t group) const;
-  // The rank of a member as an event of `own` names it, in the communicator of the replay; -1: absent.
+  // The rank of a member, as an event of `own` refers to it, in the communicator of the replay; -1: absent.
   [[nodiscard]] std::int32_t place(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const;
-  // The rank in the world of such a place.
+  // The world rank of such a member.
   [[nodiscard]] std::int32_t world_rank(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const;
   [[nodiscard]] const knowledge_sources::ArchiveDefinitions& definitions() const { return definitions_; }
 
@@ -59,14 +59,14 @@ class ArchiveWorld {
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   std::uint32_t number_ = 0;
-  std::vector<std::int32_t> present_;                                               // by rank: that of the trace
+  std::vector<std::int32_t> present_;                                               // by rank: rank of the trace
   std::vector<std::int32_t> ranks_;                                                 // by rank of the trace; -1: absent
   std::vector<std::vector<const knowledge_sources::ArchivedLocation*>> locations_;  // by rank
   std::vector<ReplayComm> comms_;
   std::vector<std::pair<std::uint32_t, ReplayGrid>> grids_;
 };
 
-// "3 messages", of a program's call where it is known: "MPI_Recv (solver.c:12)".
+// A call with its place in the program, if known: "MPI_Recv (solver.c:12)".
 [[nodiscard]] std::string place_of(const knowledge_sources::ArchiveDefinitions& definitions, std::uint32_t region,
                                    std::string_view name);
 

@@ -1,4 +1,4 @@
-// The program ardoise-replay: an MPI program as any other, which may be measured, too.
+// The program ardoise-replay: an ordinary MPI program, which can itself be measured.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ void say(const std::string& sentence) {
   std::cerr << "ardoise-replay: " + reports::printable(sentence) + '\n' << std::flush;
 }
 
-// MPI_Op_create's: takes no time, and changes nothing.
+// For MPI_Op_create: takes no time and changes nothing.
 void no_operation(void*, void*, int*, MPI_Datatype*) {}
 
 std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
@@ -38,8 +38,8 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
   return all;
 }
 
-// Collective: what was guessed, in all ranks together.
-void tell_guesses(const ScriptSummary& summary, int rank) {
+// Collective: reports the guesses of all ranks.
+void report_guesses(const ScriptSummary& summary, int rank) {
   std::uint64_t guessed = sum(summary.guessed);
   PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   std::vector<std::uint64_t> left_out(vmpi::kFunctionCount);
@@ -51,7 +51,7 @@ void tell_guesses(const ScriptSummary& summary, int rank) {
                  MPI_COMM_WORLD);
   for (std::size_t function = 0; function < left_out.size(); ++function) {
     if (rank != 0 || left_out[function] == 0) continue;
-    say(fmt::format("{} call{} of {} {} left out: {} cannot be made again", left_out[function],
+    say(fmt::format("{} call{} of {} {} skipped: {} cannot be replayed", left_out[function],
                     left_out[function] == 1 ? "" : "s", vmpi::kFunctionTraits[function].name,
                     left_out[function] == 1 ? "is" : "are", left_out[function] == 1 ? "it" : "they"));
   }
@@ -67,8 +67,8 @@ struct Preparation {
   std::optional<ScriptCompiler> compiler;
 };
 
-// As the launcher says it. Before MPI_Init: a tool that measures the replay takes what it reads later for the
-// program's.
+// Rank and size from the launcher's environment, before MPI_Init: a tool that measures the replay would count later
+// reads as the program's I/O.
 struct Place {
   int rank = 0, ranks = 0;
   friend bool operator==(const Place&, const Place&) = default;
@@ -87,12 +87,12 @@ void prepare(Preparation& made, const ReplayOptions& options, int rank, int rank
   made.archive.emplace(options.trace);
   made.world.emplace(*made.archive, options.ranks);
   if (made.world->ranks() != ranks)
-    throw ReplayError(fmt::format("{} of {} ranks: start as many, mpirun -n {} ardoise-replay …",
+    throw ReplayError(fmt::format("{} of {} ranks: start that many, mpirun -n {} ardoise-replay …",
                                   options.ranks.empty() ? "the trace is" : "--ranks is", made.world->ranks(),
                                   made.world->ranks()));
   const auto& threads = made.world->threads(rank);
   if (threads.empty())
-    throw ReplayError(fmt::format("the trace has nothing of rank {}", made.world->traced_rank(rank)));
+    throw ReplayError(fmt::format("the trace has no data of rank {}", made.world->traced_rank(rank)));
   made.script.emplace(options.scratch, threads.size());
   made.compiler.emplace(*made.world, rank, *made.script);
   const auto faults = knowledge_sources::read_in_order(*made.archive, *made.compiler, threads);
@@ -100,7 +100,7 @@ void prepare(Preparation& made, const ReplayOptions& options, int rank, int rank
   made.compiler->finish();
 }
 
-// Time from the end of MPI_Init to the last call, as recorded, of the thread that took longest.
+// Recorded time from the end of MPI_Init to the last call, of the longest thread.
 std::uint64_t recorded_time(const CallScript& script) {
   std::uint64_t longest = 0;
   for (std::size_t thread = 0; thread < script.threads(); ++thread) {
@@ -132,7 +132,7 @@ void play_all(std::deque<Player>& players, ReplayTimes& times) {
   times.replayed = static_cast<std::uint64_t>((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds(1));
 }
 
-// Whether several threads of a process called MPI. What is wrong with the command line or the archive is said later.
+// True: several threads of a process called MPI. Errors of the command line or the archive are reported later.
 bool has_threads(const std::optional<ReplayOptions>& options) {
   if (!options) return false;
   try {
@@ -147,7 +147,7 @@ bool has_threads(const std::optional<ReplayOptions>& options) {
   return false;
 }
 
-// "": it is prepared; else why not.
+// "": prepared; otherwise the error.
 std::string try_to_prepare(Preparation& made, const ReplayOptions& options, const Place& place) {
   made.compiler.reset();
   made.script.reset();
@@ -163,15 +163,15 @@ std::string try_to_prepare(Preparation& made, const ReplayOptions& options, cons
 int replay(Preparation& made, std::string error, const ReplayOptions& options, int rank, int provided,
            std::optional<SharedFolder>& shared_folder) {
   if (error.empty() && made.script->threads() > 1 && provided < MPI_THREAD_MULTIPLE)
-    error = "several threads of the program called MPI, and this MPI has no MPI_THREAD_MULTIPLE";
+    error = "several threads of the program called MPI, but this MPI lacks MPI_THREAD_MULTIPLE";
   agree_on_errors(error);
   const ScriptSummary& summary = made.compiler->summary();
   const Agreement agreement = agree(*made.world, rank, summary);
-  tell_guesses(summary, rank);
+  report_guesses(summary, rank);
   std::uint64_t left_out = agreement.left_out;
   PMPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (agreement.left_out != 0)
-    say(fmt::format("rank {}: {} no other end in the trace: left out ({})", rank,
+    say(fmt::format("rank {}: {} no other end in the trace and are skipped ({})", rank,
                     reports::counted(agreement.left_out, "message", "has", "have"), agreement.example));
 
   std::vector<std::string> not_made;
@@ -183,10 +183,10 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   const auto& sizes = made.script->sizes();
   for (std::uint32_t text = 1; text < sizes.size(); ++text) {
     if (const std::int64_t size = stage.types[text].size; sizes[text] != 0 && sizes[text] != size)
-      say(fmt::format(
-          "rank {}: '{}' has {} bytes here and had {} where the trace was recorded; its counts are kept, and "
-          "messages differ in size",
-          rank, made.script->texts()[text].substr(0, 80), size, sizes[text]));
+      say(
+          fmt::format("rank {}: '{}' has {} bytes here and had {} when the trace was recorded; counts are kept, so "
+                      "message sizes differ",
+                      rank, made.script->texts()[text].substr(0, 80), size, sizes[text]));
   }
   stage.most_sends = agreement.most_sends;
   stage.most_receives = agreement.most_receives;
@@ -214,14 +214,14 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
     shared += player.shared_buffers();
   }
   if (shared != 0)
-    say(fmt::format("rank {}: {} had to share a buffer: --memory had no room for more", rank,
+    say(fmt::format("rank {}: {} shared a buffer because --memory is exhausted", rank,
                     reports::counted(shared, "operation")));
   const std::string report = replay_report(times);
   if (!options.quiet) std::cout << reports::printable_lines(report) << std::flush;
   PMPI_Op_free(&stage.user_operation);
   PMPI_Op_free(&stage.user_operation_in_order);
   stage.comms.finish_duplicates();
-  PMPI_Barrier(MPI_COMM_WORLD);  // then the shared folder goes
+  PMPI_Barrier(MPI_COMM_WORLD);  // the shared folder is removed afterwards
   return 0;
 }
 
@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
   Preparation made;
   std::string error;
   if (read.options && place) error = try_to_prepare(made, *read.options, *place);
-  // Several threads cost each call of MPI some time: only where the program had them.
+  // Thread support slows every MPI call: requested only if the program had threads.
   MPI_Init_thread(&argc, &argv, has_threads(read.options) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
     return read.complaint.empty() ? 0 : 2;
   }
   int status = 0;
-  std::optional<SharedFolder> shared_folder;  // is removed after MPI_Finalize
+  std::optional<SharedFolder> shared_folder;  // removed after MPI_Finalize
   try {
     if (const Place here{rank, ranks}; place != here) {
       error = try_to_prepare(made, *read.options, here);

@@ -1,4 +1,3 @@
-// See call_script.hpp.
 #include "tools/replay/call_script.hpp"
 
 #include <algorithm>
@@ -51,8 +50,7 @@ std::uint32_t CallScript::add_shape(CallShape shape, const std::vector<List>& li
   const std::uint64_t place = shapes_.append(&shape, sizeof shape);
   if (!words_.empty()) shapes_.append(words_.data(), words_.size() * sizeof words_[0]);
   const std::uint64_t number = place / 8;
-  if (number >= kLong)
-    throw ReplayError("the trace has more different calls than can be prepared: replay a part of it");
+  if (number >= kLong) throw ReplayError("the trace has too many different calls: replay a part of it");
   if (known_shapes_.size() >= kMostKnown) known_shapes_.clear();
   known_shapes_.emplace(hash, static_cast<std::uint32_t>(number));
   return static_cast<std::uint32_t>(number);

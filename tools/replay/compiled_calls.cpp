@@ -1,5 +1,4 @@
-// See script_compiler.hpp. What is left to do when a call has ended: what its events and attributes mean for its
-// function.
+// Completes a call at its end from its events and attributes, by function.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -49,7 +48,7 @@ void ScriptCompiler::count_messages(const Call& call) {
   }
 }
 
-// Send, receive, probe, and what starts one.
+// Send, receive, probe, and calls that start one.
 void ScriptCompiler::finish_message_call(Call& call) {
   CallShape& shape = call.shape;
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[call.function];
@@ -66,10 +65,10 @@ void ScriptCompiler::finish_message_call(Call& call) {
   if (is_start && !is_prepared && call.starts.size() == 1) {
     const bool sends = call.starts[0].kind == Started::kSend;
     call.function = static_cast<std::uint16_t>(sends ? FunctionId::kIsend : FunctionId::kIrecv);
-    ++summary_.guessed["persistent operations are started as others, since it is not known how they were prepared"];
+    ++summary_.guessed["persistent operations are started as ordinary ones because their initialization is unknown"];
     as_bytes(call, call.sent, 0);
   } else if (!call.has_arguments && traits.role != Role::kProbe && !is_start && function != FunctionId::kStartall) {
-    ++summary_.guessed["messages are replayed as bytes, since their datatypes are not in the trace"];
+    ++summary_.guessed["messages are replayed as bytes because their datatypes are not in the trace"];
     as_bytes(call, traits.role == Role::kReceive ? call.received : call.sent, call.received);
   }
   if (traits.role == Role::kProbe && shape.peer >= 0) {
@@ -87,7 +86,7 @@ void ScriptCompiler::finish_collective(Call& call) {
   if (!call.has_arguments && static_cast<FunctionId>(call.function) != FunctionId::kBarrier &&
       static_cast<FunctionId>(call.function) != FunctionId::kIbarrier) {
     ++summary_.guessed
-          ["collectives are replayed with the bytes of their events, since their arguments are not in the trace"];
+          ["collectives are replayed with the bytes of their events because their arguments are not in the trace"];
     const ReplayComm* const comm = world_.comm(shape.comm);
     const auto size = static_cast<std::uint64_t>(std::max<std::size_t>(comm == nullptr ? 1 : comm->members.size(), 1));
     const std::string_view name = vmpi::kFunctionTraits[call.function].name;
@@ -106,7 +105,7 @@ std::int32_t ScriptCompiler::placed(std::uint32_t comm, std::int32_t rank) const
   return found == nullptr || !found->has_absent || rank < 0 ? rank : world_.place(*found, rank, rank_);
 }
 
-// A message to or from an absent rank is one to or from MPI_PROC_NULL.
+// A message to or from an absent rank becomes one to or from MPI_PROC_NULL.
 void ScriptCompiler::place_message(Call& call) {
   CallShape& shape = call.shape;
   const auto place = [&](std::int32_t& rank) {
@@ -120,10 +119,10 @@ void ScriptCompiler::place_message(Call& call) {
     place(shape.source);
     if (shape.source < 0) shape.flags = static_cast<std::uint8_t>(shape.flags & ~CallShape::kAnySourceGiven);
   }
-  if (call.starts.size() == 1) call.has_absent = false;  // who completes it waits
+  if (call.starts.size() == 1) call.has_absent = false;  // the completing call waits
 }
 
-// Of those that are there. False: it cannot be made.
+// Restricted to present ranks. False: it cannot be replayed.
 bool ScriptCompiler::place_collective(Call& call) {
   CallShape& shape = call.shape;
   const ReplayComm* const comm = world_.comm(shape.comm);
@@ -154,7 +153,7 @@ void ScriptCompiler::place_one_sided(Call& call) {
   shape.peer = placed(window->comm, shape.peer);
   if (shape.peer >= 0) return;
   call.has_absent = true;
-  shape.object = kNothing;  // not made
+  shape.object = kNothing;  // skipped
 }
 
 bool ScriptCompiler::finish_call(Call& call) {

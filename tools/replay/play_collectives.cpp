@@ -1,4 +1,4 @@
-// See player.hpp. Collectives of communicators and of neighbourhoods.
+// Collectives of communicators and of neighbourhoods.
 #include <algorithm>
 
 #include "tools/replay/player.hpp"
@@ -11,7 +11,7 @@ using vmpi::FunctionId;
 namespace {
 
 struct Members {
-  int count = 0;  // of the group that data go to
+  int count = 0;  // size of the destination group
   int rank = 0;   // own, in the communicator
   bool is_inter = false;
 };
@@ -103,10 +103,10 @@ void Player::make_collective(const CallShape& shape, const Lists& lists, MPI_Req
                 lists.find(list_of(ArgumentKind::kReceiveTypes)), receive_type);
   };
   const auto all = [&](int each) { return static_cast<std::int64_t>(each) * members.count; };
-  // Without arguments: as many bytes for each.
+  // Without arguments: equal numbers of bytes for each.
   const bool is_known = (shape.flags & CallShape::kAsBytes) == 0;
   const bool is_root = root == members.rank && !members.is_inter;
-// One or the other, as it does not block or does.
+// The blocking or the non-blocking function.
 #define ARDOISE_EITHER(name, iname, ...) \
   (void)(request == nullptr ? MPI_##name(__VA_ARGS__) : MPI_##iname(__VA_ARGS__, request))
   switch (static_cast<FunctionId>(shape.function)) {

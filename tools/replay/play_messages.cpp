@@ -1,4 +1,4 @@
-// See player.hpp. Messages, and what completes them.
+// Messages and completions.
 #include <algorithm>
 #include <thread>
 
@@ -181,7 +181,7 @@ void Player::make_message(const CallShape& shape, const Lists& lists, std::uint3
   }
 }
 
-// One that found a message waits for it, if it has not come.
+// A successful probe waits for its message, if necessary.
 void Player::make_probe(const CallShape& shape) {
   const MPI_Comm comm = stage_.comms.get(shape.comm);
   const auto function = static_cast<FunctionId>(shape.function);
@@ -197,7 +197,7 @@ void Player::make_probe(const CallShape& shape) {
       MPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
       return;
     }
-    // One that would be taken now is not: who receives it probes for it.
+    // A matched probe would take the message: the receiving call probes for it.
     PMPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
     MPI_Improbe(MPI_PROC_NULL, tag_of(shape), comm, &flag, &message, MPI_STATUS_IGNORE);
     return;
@@ -223,9 +223,9 @@ void Player::make_probe(const CallShape& shape) {
   stage_.messages[{shape.comm, shape.source, stage_.rank, shape.receive_tag}].push_back(message);
 }
 
-// By a receive of its own: a persistent one stands for one source and tag only.
+// By a separate receive: a persistent one has one source and tag only.
 void Player::post_prepared(const CallShape& made, std::int32_t source, std::int32_t tag, std::uint32_t slot) {
-  if (source == kNoRank) return pass(slot);  // it never got one
+  if (source == kNoRank) return pass(slot);  // it never received one
   const ReplayType& type = stage_.types[made.type];
   const auto room = static_cast<int>(std::max(made.count, scaled(made.count)));
   void* const buffer = buffers_.own(kNothing - 1 - made.object, true, extent(room, type));
@@ -246,7 +246,7 @@ void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uin
                                                       : kNothing;
     ++next;
     if (own == kNothing && prepared.collective == nullptr) {
-      // To or from MPI_PROC_NULL: nobody waits for it by its number.
+      // To or from MPI_PROC_NULL: no call completes it.
       if (prepared.request != MPI_REQUEST_NULL) {
         MPI_Start(&prepared.request);
         MPI_Wait(&prepared.request, MPI_STATUS_IGNORE);
@@ -264,7 +264,7 @@ void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uin
       begun(own);
       continue;
     }
-    if (prepared.request == MPI_REQUEST_NULL) {  // it is not known how it was made
+    if (prepared.request == MPI_REQUEST_NULL) {  // unknown parameters
       pass(own);
       continue;
     }
@@ -312,7 +312,7 @@ void Player::gather(std::span<const std::int64_t> slots) {
     const auto place = static_cast<std::uint32_t>(number);
     Slot& slot = stage_.slots[place];
     int state = slot.state.load(std::memory_order_acquire);
-    // Another thread may have to start it still.
+    // Another thread may still have to start it.
     while (state == Slot::kIdle && stage_.script.threads() > 1) {
       std::this_thread::yield();
       state = slot.state.load(std::memory_order_acquire);
@@ -354,7 +354,7 @@ void Player::make_wait(const CallShape& shape, const Lists& lists) {
   const auto function = static_cast<FunctionId>(shape.function);
   const bool chooses = function == FunctionId::kWaitany || function == FunctionId::kWaitsome;
   if (chooses && stage_.options.open_wildcards) {
-    // Which one is open: who is done early is so for the call that had it.
+    // Any open one: those completed early count for the call that completed them in the recorded run.
     gather(lists.find(ListKind::kUsed));
     if (!requests_.empty()) {
       int index = MPI_UNDEFINED;
@@ -392,14 +392,14 @@ void Player::make_wait(const CallShape& shape, const Lists& lists) {
 }
 
 // Two cases differ from the recorded run (Knüpfer et al., A generic attribute extension to OTF and its use for MPI
-// replay, section 4): a test may succeed earlier, then those after it are left out; and the one that succeeded may not,
-// then it waits, since no other comes.
+// replay, section 4): a test may succeed earlier, then later ones are skipped; and the recorded successful test may
+// fail, then it waits, since no other follows.
 void Player::make_test(const CallShape& shape, const Lists& lists) {
   const auto completed = lists.find(ListKind::kCompleted);
   const auto function = static_cast<FunctionId>(shape.function);
   gather(completed.empty() ? lists.find(ListKind::kUsed) : completed);
   const auto count = static_cast<int>(requests_.size());
-  // Of requests that are null the program got an answer, too.
+  // Null requests gave the program an answer, too.
   if (count == 0 && (!completed.empty() || !lists.find(ListKind::kUsed).empty())) return;
   int flag = 0, index = MPI_UNDEFINED;
   switch (function) {

@@ -1,4 +1,4 @@
-// See player.hpp. What moves data in and out of windows.
+// Data movement in windows.
 #include <algorithm>
 
 #include "tools/replay/player.hpp"
@@ -30,7 +30,7 @@ void Player::make_one_sided(const CallShape& shape, const Lists& lists, std::uin
                        : reads          ? buffers_.receive(touched)
                                         : buffers_.send(touched);
   void* const result = slot != kNothing ? buffers_.own(slot, true, result_touched) : buffers_.result(result_touched);
-  // Those of one-sided communication are predefined, and may be used with derived datatypes.
+  // One-sided operations are predefined, and may be used with derived datatypes.
   MPI_Op how = predefined_operation(shape.operation);
   if (how == MPI_OP_NULL || shape.type == 0) how = MPI_REPLACE;
   MPI_Request* const request = slot != kNothing ? begin(slot) : nullptr;

@@ -1,4 +1,4 @@
-// See player.hpp. Time, and which kind of call is which.
+// Timing, and dispatch of calls.
 #include "tools/replay/player.hpp"
 
 #include <chrono>
@@ -15,7 +15,7 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
-// Which part of the player makes a function's calls.
+// The part of the player that makes a function's calls.
 enum class Calls : std::uint8_t {
   kNone,
   kMessage,
@@ -55,7 +55,7 @@ Player::Player(Stage& stage, std::size_t thread)
                                                          static_cast<std::uint64_t>(stage.rank) * 1009 + thread + 1)),
       slowed_(stage.options.slowed.contains(stage.rank) ? stage.options.slowed.at(stage.rank) : 1.0) {}
 
-// Until the pause has passed since `last_end`; returns when that is.
+// Waits until the pause since `last_end` has passed; returns that time.
 std::uint64_t Player::wait_for(std::uint64_t pause, std::uint64_t last_end) {
   const ReplayOptions& options = stage_.options;
   if (options.pause == PauseKind::kNone) return now();
@@ -75,7 +75,7 @@ std::uint64_t Player::wait_for(std::uint64_t pause, std::uint64_t last_end) {
   return time;
 }
 
-// Of what absent ranks had a part in.
+// For calls in which absent ranks took part.
 std::uint64_t Player::last_as_long(std::uint64_t until) const {
   std::uint64_t time = now();
   if (stage_.options.pause == PauseKind::kNone) return time;
@@ -192,7 +192,7 @@ MPI_Op predefined_operation(std::uint8_t number) {
 
 MPI_Op Player::operation(const CallShape& shape, const ReplayType& type) const {
   const MPI_Op known = predefined_operation(shape.operation);
-  // What is replayed as bytes, or cannot be made, has none of the predefined operations.
+  // Calls replayed as bytes, or with datatypes that cannot be made, use no predefined operation.
   if (known != MPI_OP_NULL && type.is_predefined && (shape.flags & CallShape::kAsBytes) == 0 && shape.type != 0)
     return known;
   return shape.operation + 1u == vmpi::kOperationNames.size() ? stage_.user_operation_in_order : stage_.user_operation;

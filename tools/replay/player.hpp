@@ -1,4 +1,4 @@
-// Makes the calls of a script again: a Player for each thread, with what they share in a Stage.
+// Replays the calls of a script: a Player for each thread, with shared data in a Stage.
 #pragma once
 
 #include <mpi.h>
@@ -23,17 +23,17 @@
 
 namespace ardoise::replay {
 
-// An operation that a call has started and another one completes. A persistent one has a copy of its handle here.
+// An operation that one call starts and another completes. For a persistent one it holds a copy of the handle.
 struct Slot {
-  enum State : int { kIdle, kStarted, kDone };  // kDone: earlier than it was in the recorded run
+  enum State : int { kIdle, kStarted, kDone };  // kDone: earlier than in the recorded run
   MPI_Request request = MPI_REQUEST_NULL;
-  std::atomic<int> state = kIdle;  // release by who starts it, acquire by who completes it: maybe two threads
+  std::atomic<int> state = kIdle;  // release by the starting, acquire by the completing thread
 };
 
 struct Prepared {
   MPI_Request request = MPI_REQUEST_NULL;
-  const CallShape* collective = nullptr;  // started as the one without _init
-  const CallShape* receive = nullptr;     // with a wildcard: each start is a receive of the message that it got
+  const CallShape* collective = nullptr;  // started by the function without _init
+  const CallShape* receive = nullptr;     // with a wildcard: each start receives the message of the recorded run
 };
 
 // Of a process.
@@ -63,33 +63,33 @@ struct Stage {
   ReplayFiles files;
   std::vector<Slot> slots;
   std::vector<Prepared> prepared;
-  // Messages without the other end: so many of a channel are made. Empty: all.
+  // Limits of replayed messages for channels with unmatched ones. Empty: none.
   std::map<Channel, std::uint64_t> most_sends, most_receives;
   std::vector<std::atomic<std::uint64_t>> done;  // calls, by thread; release by it, acquire by others
   std::mutex messages_lock;
-  std::map<Channel, std::deque<MPI_Message>> messages;  // that MPI_Mprobe has taken
+  std::map<Channel, std::deque<MPI_Message>> messages;  // taken by MPI_Mprobe
   MPI_Op user_operation = MPI_OP_NULL, user_operation_in_order = MPI_OP_NULL;
 };
 
-// By the numbers of vmpi::kOperationNames; MPI_OP_NULL: it is the program's own.
+// By the numbers of vmpi::kOperationNames; MPI_OP_NULL: a user-defined one.
 [[nodiscard]] MPI_Op predefined_operation(std::uint8_t number);
 
 struct FunctionTimes {
   std::uint64_t calls = 0, recorded = 0, replayed = 0;  // ns
 };
 
-// What a thread is doing, for who watches.
+// Current call of a thread, for the stall watch.
 struct Progress {
-  std::atomic<std::uint64_t> step{0};  // relaxed, as the others: only shown
+  std::atomic<std::uint64_t> step{0};  // relaxed, as the others: for display only
   std::atomic<std::uint32_t> shape{kLong};
-  std::atomic<std::int64_t> since{0};  // ns of the steady clock; 0: in no call
+  std::atomic<std::int64_t> since{0};  // ns of the steady clock; 0: outside calls
 };
 
 class Player {
  public:
   Player(Stage& stage, std::size_t thread);
 
-  // All calls. Throws ReplayError.
+  // Replays all calls. Throws ReplayError.
   void play();
 
   [[nodiscard]] const std::vector<FunctionTimes>& times() const { return times_; }  // by function of CallShape
@@ -116,15 +116,16 @@ class Player {
   void make_neighbourhood(const CallShape& shape, const Lists& lists, MPI_Request* request, std::uint32_t slot);
   void make_one_sided(const CallShape& shape, const Lists& lists, std::uint32_t slot);
 
-  // Requests of slots that are neither done nor idle.
+  // Collects requests of slots that are neither done nor idle.
   void gather(std::span<const std::int64_t> slots);
   void end_gathered(int place);
   void end_slots(std::span<const std::int64_t> slots);
   [[nodiscard]] MPI_Request* begin(std::uint32_t slot);
   void begun(std::uint32_t slot);
-  void pass(std::uint32_t slot);  // it is done, without having been begun
+  void pass(std::uint32_t slot);  // marks it done, without having been started
 
-  // What a call sends to or receives from each: MPI reads the arrays until the operation is complete.
+  // Counts and displacements of one side of a call, for each peer: MPI reads the arrays until the operation is
+  // complete.
   struct Side {
     std::vector<int> counts, displacements;
     std::vector<MPI_Aint> addresses;
@@ -153,11 +154,11 @@ class Player {
   std::minstd_rand random_;
   const double slowed_;
   std::map<Channel, std::uint64_t> sent_, received_;  // of channels with a limit
-  std::vector<MPI_Request> requests_;                 // gathered, with their slots
+  std::vector<MPI_Request> requests_;                 // collected, with their slots
   std::vector<std::uint32_t> request_slots_;
   std::vector<int> indices_;
   Sides sides_;
-  std::unordered_map<std::uint32_t, Sides> own_sides_;  // of operations that go on, by slot
+  std::unordered_map<std::uint32_t, Sides> own_sides_;  // of pending operations, by slot
 };
 
 }  // namespace ardoise::replay

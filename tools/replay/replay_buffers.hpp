@@ -1,6 +1,6 @@
-// Memory that messages are sent from and received into. What is in it does not matter. Of one thread of a replay: not
-// thread safe. What goes on while the program does other things has a buffer of its own, as MPI wants it, until the
-// limit is reached: from then on they share one.
+// Memory that messages are sent from and received into; its content is irrelevant. For one thread of a replay: not
+// thread safe. Pending operations have separate buffers, as MPI requires, until the limit is reached; beyond it they
+// share one.
 #pragma once
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 namespace ardoise::replay {
 
-// Which bytes around a buffer's address a call touches.
+// The bytes around a buffer's address that a call accesses.
 struct Extent {
   std::int64_t lower = 0, upper = 0;
   void add(const Extent& other) {
@@ -34,7 +34,7 @@ class ReplayBuffer {
   ReplayBuffer(const ReplayBuffer&) = delete;
   ReplayBuffer& operator=(const ReplayBuffer&) = delete;
 
-  // The address that a call is given; valid until a larger one is asked for.
+  // The address for a call; valid until a larger one is requested.
   [[nodiscard]] void* at(const Extent& extent) {
     const auto bytes = static_cast<std::uint64_t>(extent.upper - extent.lower);
     if (bytes > room_) grow(bytes);
@@ -67,8 +67,8 @@ class ReplayBuffers {
 
   [[nodiscard]] void* send(const Extent& extent) { return send_.at(extent); }
   [[nodiscard]] void* receive(const Extent& extent) { return receive_.at(extent); }
-  [[nodiscard]] void* result(const Extent& extent) { return result_.at(extent); }  // of calls with a third one
-  // For an operation that goes on. Its two buffers are apart.
+  [[nodiscard]] void* result(const Extent& extent) { return result_.at(extent); }  // of calls with a third buffer
+  // For a pending operation. Its two buffers are disjoint.
   [[nodiscard]] void* own(std::uint32_t slot, bool receives, const Extent& extent) {
     ReplayBuffer& buffer = own_[std::uint64_t{slot} << 1 | (receives ? 1u : 0u)];
     const auto bytes = static_cast<std::uint64_t>(extent.upper - extent.lower);
@@ -81,7 +81,7 @@ class ReplayBuffers {
     held_ += buffer.room();
     return address;
   }
-  [[nodiscard]] std::uint64_t shared() const { return shared_; }  // operations for which there was no room
+  [[nodiscard]] std::uint64_t shared() const { return shared_; }  // operations that share a buffer
 
  private:
   const std::uint64_t most_;

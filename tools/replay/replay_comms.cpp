@@ -1,4 +1,3 @@
-// See replay_comms.hpp.
 #include "tools/replay/replay_comms.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ std::vector<int> as_ints(std::span<const std::int64_t> values) {
   return ints;
 }
 
-// Of a process in a communicator of the archive.
+// Position of a process in a communicator of the archive.
 int place_in(const std::vector<std::int32_t>& members, std::int32_t rank) {
   return static_cast<int>(std::ranges::find(members, rank) - members.begin());
 }
@@ -66,7 +65,7 @@ MPI_Comm ReplayComms::wait_for(std::uint32_t number) {
   std::unique_lock guard(lock_);
   const auto is_there = [&] { return find(number) != MPI_COMM_NULL; };
   if (!is_there() && !has_threads_)
-    throw ReplayError(fmt::format("no call of the trace makes communicator {}, which is used", number));
+    throw ReplayError(fmt::format("the trace uses communicator {}, but no call creates it", number));
   made_.wait(guard, is_there);
   return find(number);
 }
@@ -101,11 +100,11 @@ void ReplayComms::make_before(const ReplayComm& comm) {
   put(comm.number, made);
 }
 
-// Into what was made: the same members in the same order.
+// Into the recorded communicator: the same members in the same order.
 MPI_Comm ReplayComms::split(MPI_Comm parent, const ReplayComm* made, bool is_programs) const {
   MPI_Comm comm = MPI_COMM_NULL;
   const bool is_in = made != nullptr;
-  // Communicators of one process have one number in the archive, that of MPI_COMM_SELF.
+  // Communicators of one process share one number in the archive, that of MPI_COMM_SELF.
   const bool is_alone = is_in && made->is_self;
   const int colour = is_alone ? INT32_MAX - rank_ : is_in ? static_cast<int>(made->number) : MPI_UNDEFINED;
   (is_programs ? MPI_Comm_split : PMPI_Comm_split)(parent, colour,
@@ -113,7 +112,7 @@ MPI_Comm ReplayComms::split(MPI_Comm parent, const ReplayComm* made, bool is_pro
   return comm;
 }
 
-// Whether what was made has the ranks of what it was made of. Else those that are not in it know nothing of it.
+// True: the new communicator has the ranks of its parent. Otherwise its non-members have no record of it.
 bool ReplayComms::keeps_order(const CallShape& shape, const ReplayComm& made) const {
   const ReplayComm* const parent = world_.comm(shape.comm);
   return parent != nullptr && !parent->is_inter() && made.members == parent->members;
@@ -135,8 +134,8 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
       return comm;
     case FunctionId::kComm_idup:
     case FunctionId::kComm_idup_with_info:
-      // The communicator that it makes is known only when it is used, so it is there before; this one is for nothing.
-      // Its request is not in the trace; the program had waited for it before it made another one.
+      // The trace has the new communicator only when it is used, so it was made beforehand; this duplicate is unused.
+      // Its request is not in the trace; the program waited for it before it made another one.
       finish_duplicates();
       {
         const std::lock_guard guard(lock_);
@@ -218,7 +217,7 @@ void ReplayComms::play(const CallShape& shape, MPI_Request* request) {
   alone_.push_back(comm);
 }
 
-// To be freed; MPI_COMM_NULL: it is not known.
+// For freeing; MPI_COMM_NULL: unknown.
 MPI_Comm ReplayComms::take(std::uint32_t number) {
   const ReplayComm* const known = world_.comm(number);
   const bool is_alone = known != nullptr && known->is_self;

@@ -1,4 +1,3 @@
-// See replay_files.hpp.
 #include "tools/replay/replay_files.hpp"
 
 #include <fcntl.h>
@@ -50,7 +49,7 @@ void ReplayFiles::extend(const CallShape& shape, const Shared& file, MPI_Offset 
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[shape.function];
   const std::string_view name = traits.name;
   if (traits.role != vmpi::Role::kFileRead || name.ends_with("_end")) return;
-  // How much came is not known of one that was not completed, or in another call.
+  // The received size is unknown if the operation was not completed, or completed in another call.
   const bool is_known = shape.receive_count != 0 || !(name.starts_with("MPI_File_i") || name.ends_with("_begin"));
   const std::int64_t bytes = is_known ? shape.receive_count : shape.count * types[shape.type].size;
   if (bytes <= 0) return;
@@ -64,8 +63,8 @@ void ReplayFiles::extend(const CallShape& shape, const Shared& file, MPI_Offset 
   MPI_Offset last = 0;  // etype, in bytes
   if (PMPI_File_get_byte_offset(file.file, offset + units - 1, &last) != MPI_SUCCESS) return;
   const MPI_Offset end = last + file.etype_bytes;
-  // By system calls, which a tool that measures the replay does not take for the program's. The byte is a zero among
-  // zeros, so it does no harm to the writes of others.
+  // By system calls, which a tool that measures the replay does not count for the program. Writes a zero among zeros,
+  // which is harmless to other writers.
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, name_of(shape.object).c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status {};
@@ -177,7 +176,7 @@ ReplayFiles::Posix& ReplayFiles::posix(std::uint32_t handle) {
   }
   if (file.descriptor < 0)
     throw ReplayError(
-        fmt::format("no file can be made in '{}': {} (--scratch)", scratch_.string(), std::strerror(errno)));
+        fmt::format("cannot create a file in '{}': {} (--scratch)", scratch_.string(), std::strerror(errno)));
   return file;
 }
 
@@ -199,8 +198,8 @@ void ReplayFiles::play_posix(const CallShape& shape) {
     const ssize_t moved = reads ? ::pread(file.descriptor, buffer_.data(), piece, file.read_at)
                                 : ::pwrite(file.descriptor, buffer_.data(), piece, file.size);
     if (moved <= 0 && !reads)
-      throw ReplayError(
-          fmt::format("writing in '{}': {} (--scratch names another folder)", scratch_.string(), std::strerror(errno)));
+      throw ReplayError(fmt::format("cannot write to '{}': {}; choose another folder with --scratch", scratch_.string(),
+                                    std::strerror(errno)));
     if (moved <= 0) return;
     (reads ? file.read_at : file.size) += moved;
     left -= moved;

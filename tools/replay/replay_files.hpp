@@ -1,5 +1,5 @@
-// Files of a replay: of MPI-IO, shared by all processes, in a folder of their own under numbers, and of POSIX, of each
-// process its own, without names. They hold zeros, as many as were written or are read, and are gone afterwards.
+// Files of a replay: files of MPI-IO, shared by all processes, numbered in a separate folder, and POSIX files, unnamed
+// and per process. They contain zeros, as many as were written or are read, and are removed afterwards.
 #pragma once
 
 #include <mpi.h>
@@ -20,17 +20,17 @@ namespace ardoise::replay {
 
 class ReplayFiles {
  public:
-  // shared: for those of MPI-IO. A file keeps what was written in it when it is opened again.
+  // shared: folder for MPI-IO files. A file keeps its content when it is opened again.
   ReplayFiles(const ArchiveWorld& world, const std::filesystem::path& scratch, const std::filesystem::path& shared)
       : world_(world), scratch_(scratch), shared_(shared) {}
   ~ReplayFiles();
   ReplayFiles(const ReplayFiles&) = delete;
   ReplayFiles& operator=(const ReplayFiles&) = delete;
 
-  // A call of MPI-IO. request: of one that does not block.
+  // A call of MPI-IO. request: of a non-blocking one.
   void play(const CallShape& shape, const Lists& lists, const ReplayTypes& types, ReplayComms& comms, void* buffer,
             MPI_Request* request);
-  // Reading, writing, flushing of POSIX. Throws ReplayError: the disk is full.
+  // POSIX read, write and flush. Throws ReplayError: the disk is full.
   void play_posix(const CallShape& shape);
 
  private:
@@ -45,7 +45,7 @@ class ReplayFiles {
   };
   void open(const CallShape& shape, ReplayComms& comms);
   [[nodiscard]] std::string name_of(std::uint32_t object) const;
-  // As far as a read of MPI-IO had got, which may be more than was written.
+  // Extends the file to the end of an MPI-IO read, which may be beyond the written data.
   void extend(const CallShape& shape, const Shared& file, MPI_Offset offset, const ReplayTypes& types) const;
   [[nodiscard]] Posix& posix(std::uint32_t handle);
 

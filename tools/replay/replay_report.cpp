@@ -1,4 +1,3 @@
-// See replay_report.hpp.
 #include "tools/replay/replay_report.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +51,7 @@ void add_functions(std::string& text, const std::vector<FunctionTimes>& function
 
 void add_ranks(std::string& text, const std::vector<Row>& rows) {
   text += fmt::format("\n{:<10}{:>14}{:>14}{:>14}{:>14}{:>14}{:>14}\n", "rank", "run, recorded", "replayed s",
-                      "calls, rec. s", "replayed s", "pauses asked", "taken s");
+                      "calls, rec. s", "replayed s", "pauses req.", "taken s");
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRanks); ++i) {
     const Row& row = rows[i];
     text += fmt::format("{:<10}{:>14.4f}{:>14.4f}{:>14.4f}{:>14.4f}{:>14.4f}{:>14.4f}\n", i, seconds(row[kRunRecorded]),
@@ -63,7 +62,7 @@ void add_ranks(std::string& text, const std::vector<Row>& rows) {
     text += fmt::format("and {}\n", reports::counted(rows.size() - kMostRanks, "more rank"));
 }
 
-// Where the difference of the whole run comes from.
+// Splits the difference of the whole run by cause.
 void add_reasons(std::string& text, const std::vector<Row>& rows) {
   Row sum{};
   for (const Row& row : rows) {
@@ -79,11 +78,11 @@ void add_reasons(std::string& text, const std::vector<Row>& rows) {
                       mean(kRunRecorded) > 0 ? 100 * run / mean(kRunRecorded) : 0.0, run);
   text += fmt::format("  {:+.4f} s are calls: communication, waiting for others, I/O\n", calls);
   text += fmt::format(
-      "  {:+.4f} s are pauses that were asked for otherwise than recorded (--compute, --slow, --noise, --pause)\n",
+      "  {:+.4f} s are pauses requested to differ from the recorded ones (--compute, --slow, --noise, --pause)\n",
       asked);
-  text +=
-      fmt::format("  {:+.4f} s are pauses that took longer than asked: the processes had no core of their own\n", late);
-  text += fmt::format("  {:+.4f} s are what the replay itself takes\n", run - calls - asked - late);
+  text += fmt::format(
+      "  {:+.4f} s are pauses that took longer than requested: the processes had no core of their own\n", late);
+  text += fmt::format("  {:+.4f} s are the overhead of the replay itself\n", run - calls - asked - late);
 }
 
 }  // namespace

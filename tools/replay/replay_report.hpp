@@ -1,4 +1,4 @@
-// What a replay took, beside what the recorded run took: by function, by rank, and what the difference is made of.
+// Times of a replay compared with the recorded run: by function, by rank, and the components of the difference.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace ardoise::replay {
 
-// Of a process, its threads together.
+// Of a process, all threads together.
 struct ReplayTimes {
   std::vector<FunctionTimes> functions;  // by function of CallShape
   std::uint64_t pauses_asked = 0, pauses_taken = 0;
   std::uint64_t recorded = 0, replayed = 0;  // of the whole run, ns
 };
 
-// Collective over MPI_COMM_WORLD. The text in rank 0, "" elsewhere.
+// Collective over MPI_COMM_WORLD. Returns the text in rank 0, "" elsewhere.
 [[nodiscard]] std::string replay_report(const ReplayTimes& own);
 
 }  // namespace ardoise::replay

@@ -1,4 +1,3 @@
-// See replay_types.hpp.
 #include "tools/replay/replay_types.hpp"
 
 #include <algorithm>
@@ -83,7 +82,7 @@ const auto& named_types() {
   return types;
 }
 
-// Constants that differ between Open MPI and MPICH: those of the MPI that the text is of.
+// Constants that differ between Open MPI and MPICH: of the MPI that the text comes from.
 int order_of(int number) { return number == 1 || number == 57 ? MPI_ORDER_FORTRAN : MPI_ORDER_C; }
 int distribution_of(int number) {
   if (number == 0 || number == 121) return MPI_DISTRIBUTE_BLOCK;
@@ -103,7 +102,7 @@ class TypeParser {
   TypeParser(const TypeParser&) = delete;
   TypeParser& operator=(const TypeParser&) = delete;
 
-  // MPI_DATATYPE_NULL: it is none.
+  // MPI_DATATYPE_NULL: invalid text.
   MPI_Datatype all(bool& is_predefined) {
     is_predefined = true;
     const MPI_Datatype type = one(0);
@@ -249,13 +248,13 @@ class TypeParser {
   }
 
   std::string_view rest_;
-  std::vector<MPI_Datatype> parts_;  // made on the way, to be freed
+  std::vector<MPI_Datatype> parts_;  // intermediate types, to be freed
 };
 
 }  // namespace
 
 MPI_Datatype make_datatype(std::string_view text_untrusted, bool& is_predefined) {
-  // A text that asks for nonsense is an error that comes back.
+  // An invalid text gives a returned error.
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

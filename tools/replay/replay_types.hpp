@@ -1,4 +1,4 @@
-// The datatypes of a replay, made of their texts: those of instrument/record/type_text.hpp.
+// The datatypes of a replay, made from their texts (instrument/record/type_text.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -16,14 +16,14 @@ struct ReplayType {
   bool is_predefined = true;
 };
 
-// MPI_DATATYPE_NULL: the text is none from which this MPI can make a datatype. Committed; the caller frees what is not
-// predefined. Not thread safe in so far as MPI's functions are not.
+// MPI_DATATYPE_NULL: this MPI cannot make the datatype. Committed; the caller frees it unless it is predefined. As
+// thread safe as MPI's functions.
 [[nodiscard]] MPI_Datatype make_datatype(std::string_view text_untrusted, bool& is_predefined);
 
-// By the numbers of texts. Does not change once it is made.
+// By the numbers of texts. Immutable once made.
 class ReplayTypes {
  public:
-  // What cannot be made is taken for bytes, and its text is added to `not_made`.
+  // Texts that cannot be made become bytes, and are added to `not_made`.
   ReplayTypes(const std::vector<std::string>& texts, std::vector<std::string>& not_made);
   ~ReplayTypes();
   ReplayTypes(const ReplayTypes&) = delete;

@@ -1,4 +1,3 @@
-// See replay_windows.hpp.
 #include "tools/replay/replay_windows.hpp"
 
 #include <vector>

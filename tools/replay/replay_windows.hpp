@@ -1,5 +1,5 @@
-// Windows and one-sided communication of a replay. Memory of a window is there as the program had it, and is used where
-// something is moved.
+// Windows and one-sided communication of a replay. The memory of a window has the recorded size, and is used where data
+// is moved.
 #pragma once
 
 #include <mpi.h>
@@ -20,9 +20,9 @@ class ReplayWindows {
  public:
   ReplayWindows(const ArchiveWorld& world, ReplayComms& comms) : world_(world), comms_(comms) {}
 
-  // MPI_WIN_NULL: it was not made by a call of the trace.
+  // MPI_WIN_NULL: no call of the trace created it.
   [[nodiscard]] MPI_Win get(std::uint32_t number);
-  // Makes, synchronises, frees.
+  // Creates, synchronises, frees.
   void play(const CallShape& shape, const Lists& lists);
 
  private:
@@ -31,8 +31,8 @@ class ReplayWindows {
 
   struct Window {
     MPI_Win handle = MPI_WIN_NULL;
-    std::unique_ptr<ReplayBuffer> memory;  // nullptr: MPI has it
-    bool is_tested = false;                // MPI_Win_test has ended the epoch earlier than it was in the recorded run
+    std::unique_ptr<ReplayBuffer> memory;  // nullptr: allocated by MPI
+    bool is_tested = false;                // MPI_Win_test has ended the epoch earlier than in the recorded run
   };
   const ArchiveWorld& world_;
   ReplayComms& comms_;

@@ -1,4 +1,3 @@
-// See scratch_file.hpp.
 #include "tools/replay/scratch_file.hpp"
 
 #include <fcntl.h>
@@ -18,7 +17,7 @@ ScratchFile::ScratchFile(const std::filesystem::path& folder) : folder_(folder) 
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0)
     throw ReplayError(
-        fmt::format("no file can be made in '{}': {} (--scratch)", folder.string(), std::strerror(errno)));
+        fmt::format("cannot create a file in '{}': {} (--scratch)", folder.string(), std::strerror(errno)));
   ::unlink(name.c_str());
   void* const base = ::mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (base == MAP_FAILED) {
@@ -36,13 +35,13 @@ ScratchFile::~ScratchFile() {
 
 void ScratchFile::grow(std::uint64_t bytes) {
   const std::uint64_t more = std::max((bytes + kStep - 1) / kStep * kStep, kStep);
-  // Space that is there: writing into memory cannot fail then.
+  // Allocates the space, so that writing into memory cannot fail.
   const int error = room_ + more > kMost
                         ? EFBIG
                         : ::posix_fallocate(descriptor_, static_cast<off_t>(room_), static_cast<off_t>(more));
   if (error != 0)
     throw ReplayError(
-        fmt::format("no space for what is prepared in '{}' ({} MiB so far): {}; --scratch names another folder",
+        fmt::format("no space for prepared calls in '{}' ({} MiB so far): {}; choose another folder with --scratch",
                     folder_.string(), size_ >> 20, std::strerror(error)));
   room_ += more;
 }

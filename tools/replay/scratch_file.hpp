@@ -1,5 +1,5 @@
-// A file without a name that grows at its end and is read and written as memory: what a replay prepares may be larger
-// than memory, and the kernel keeps of it there what it has room for.
+// An unnamed file that grows at its end and is accessed as memory: the data of a replay may be larger than memory, and
+// the kernel caches as much as fits.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ardoise::replay {
 
-// Nothing can be done any more. what(): a sentence.
+// The replay cannot continue. what(): a sentence.
 class ReplayError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,13 +19,13 @@ class ReplayError : public std::runtime_error {
 // Not thread safe. Addresses stay valid.
 class ScratchFile {
  public:
-  // In this folder; gone with the process. Throws ReplayError.
+  // In this folder; removed with the process. Throws ReplayError.
   explicit ScratchFile(const std::filesystem::path& folder);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
-  // Returns where it is: a multiple of 8. Throws ReplayError: no space left.
+  // Returns its offset, a multiple of 8. Throws ReplayError: no space left.
   std::uint64_t append(const void* data, std::size_t bytes);
   [[nodiscard]] std::byte* at(std::uint64_t offset) { return base_ + offset; }
   [[nodiscard]] const std::byte* at(std::uint64_t offset) const { return base_ + offset; }

@@ -1,4 +1,3 @@
-// See script_compiler.hpp.
 #include "tools/replay/script_compiler.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ constexpr std::uint16_t kNoFunction = UINT16_MAX, kPosix = UINT16_MAX - 1;
 
 bool is_posix(std::uint16_t function) { return function >= kFileReadCall; }
 
-// Of lists of numbers in texts: "1,2,-,*"; what is no number is left out.
+// Numbers of a text list: "1,2,-,*"; other elements are skipped.
 void for_numbers(std::string_view text, const auto& take) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(','), text.size());
@@ -54,7 +53,7 @@ void set_flag(CallShape& shape, CallShape::Flag flag, bool is_set = true) {
   if (is_set) shape.flags = static_cast<std::uint8_t>(shape.flags | flag);
 }
 
-// CallShape::receive_count has the bytes that came.
+// CallShape::receive_count holds the transferred bytes.
 bool moves_file_bytes(std::uint16_t function) {
   if (is_posix(function)) return false;
   const Role role = vmpi::kFunctionTraits[function].role;
@@ -255,7 +254,7 @@ void ScriptCompiler::take_attribute(Thread& thread, std::uint32_t key, const Arc
   }
 }
 
-// What only empties a buffer of the program (fflush) has been written by then.
+// Flushes of a buffer of the program (fflush) are already recorded as writes.
 std::uint16_t ScriptCompiler::posix_call(std::uint8_t mode, std::uint32_t region) const {
   if (mode == OTF2_IO_OPERATION_MODE_READ) return kFileReadCall;
   if (mode == OTF2_IO_OPERATION_MODE_WRITE) return kFileWriteCall;
@@ -267,7 +266,7 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
   Call& call = thread.call;
   CallShape& shape = call.shape;
   const auto start = [&](Started kind, std::uint64_t request) {
-    // Numbers of operations on files are apart from those that they share.
+    // Numbers of file operations are separate from the numbers that they share.
     thread.last_request = std::max(thread.last_request, request & UINT32_MAX);
     call.starts.push_back({kind, request, static_cast<std::int32_t>(event.peer), static_cast<std::int32_t>(event.tag),
                            event.comm, event.bytes});
@@ -383,7 +382,7 @@ void ScriptCompiler::complete(Thread& thread, const Event& event, std::uint64_t 
   if (found == requests_.end()) return;
   const Request request = found->second;
   Call& call = thread.call;
-  // What a window's calls complete has a request that is still to be waited for.
+  // A request of a one-sided operation completed by a window call still has to be waited for.
   if (event.kind == Kind::kRmaOpCompleteNonBlocking &&
       (is_posix(call.function) || vmpi::kFunctionTraits[call.function].role != Role::kCompletes))
     return;
@@ -419,7 +418,7 @@ void ScriptCompiler::complete(Thread& thread, const Event& event, std::uint64_t 
       return change(request, [](CallShape& shape) { set_flag(shape, CallShape::kNeverDone); });
     case Kind::kNonBlockingCollectiveComplete:
       return change(request, [&](CallShape& shape) {
-        // One that is left out for an absent root stays so.
+        // A call skipped for an absent root stays skipped.
         if (const ReplayComm* const comm = world_.comm(event.comm); comm == nullptr || !comm->has_absent)
           shape.comm = event.comm;
         if (shape.peer == kNoRank) shape.peer = placed(event.comm, root_of(event.peer));

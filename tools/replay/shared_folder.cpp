@@ -1,4 +1,3 @@
-// See shared_folder.hpp.
 #include "tools/replay/shared_folder.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +26,8 @@ SharedFolder::SharedFolder(const std::filesystem::path& scratch, bool is_needed)
   PMPI_Bcast(&error, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (error != 0)
     throw ReplayError(
-        fmt::format("no folder can be made in '{}': {} (--scratch)", scratch.string(), std::strerror(error)));
-  // The same length in all ranks, which were given the same options.
+        fmt::format("cannot create a folder in '{}': {} (--scratch)", scratch.string(), std::strerror(error)));
+  // The same length in all ranks, which got the same options.
   PMPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
   path_ = name;
 }

@@ -1,5 +1,5 @@
-// A folder of the replay's own below the scratch folder, for what its processes share: files of MPI-IO. No other replay
-// has it, and nothing else is in it.
+// A folder of this replay below the scratch folder, for files of MPI-IO, which its processes share. It is exclusive and
+// contains nothing else.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@ namespace ardoise::replay {
 
 class SharedFolder {
  public:
-  // Collective, in MPI_COMM_WORLD: rank 0 makes it. Without need there is none. Throws ReplayError, in all ranks.
+  // Collective over MPI_COMM_WORLD: rank 0 creates it, if needed. Throws ReplayError, in all ranks.
   SharedFolder(const std::filesystem::path& scratch, bool is_needed);
-  // In rank 0: removes it, with all that is in it. The others no longer use it then.
+  // In rank 0: removes it with its content. The others no longer use it then.
   ~SharedFolder();
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;

@@ -1,4 +1,3 @@
-// See stall_watch.hpp.
 #include "tools/replay/stall_watch.hpp"
 
 #include <fmt/format.h>
@@ -52,14 +51,14 @@ bool StallWatch::look(const Player& player) const {
   std::string whom;
   if (shape.source >= 0) whom += fmt::format(", from rank {} with tag {}", shape.source, shape.receive_tag);
   if (shape.peer >= 0) whom += fmt::format(", rank {}", shape.peer);
-  std::cerr
-      << fmt::format(
-             "ardoise-replay: rank {}: call {} has not returned for {} s: {}{}. It waits on; another process has not "
-             "come to its part\n",
-             stage_.rank, progress.step.load(std::memory_order_relaxed),
-             std::chrono::duration_cast<std::chrono::seconds>(now - since).count(),
-             reports::printable(place_of(stage_.world.definitions(), shape.region, name)), whom)
-      << std::flush;
+  std::cerr << fmt::format(
+                   "ardoise-replay: rank {}: call {} has not returned for {} s: {}{}. It keeps waiting; another "
+                   "process has not "
+                   "reached its part\n",
+                   stage_.rank, progress.step.load(std::memory_order_relaxed),
+                   std::chrono::duration_cast<std::chrono::seconds>(now - since).count(),
+                   reports::printable(place_of(stage_.world.definitions(), shape.region, name)), whom)
+            << std::flush;
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Says once when a call of a replay takes very long: which, and for whom it waits. A thread of its own.
+// Reports once when a call of a replay takes very long: the call, and the ranks that it waits for. A separate thread.
 #pragma once
 
 #include <condition_variable>

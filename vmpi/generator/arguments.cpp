@@ -1,4 +1,3 @@
-// See arguments.hpp.
 #include "vmpi/generator/arguments.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ constexpr std::array kTold = {"point-to-point"sv, "wait"sv, "collective"sv,   "n
 struct Single {
   std::string_view kind, enumerator, reader;
 };
-// Read by arguments::READER.
+// Arguments that arguments::READER reads.
 constexpr std::array kSingles = {Single{"count", "kCount", "value"},
                                  Single{"large_count", "kCount", "value"},
                                  Single{"scount", "kSendCount", "value"},
@@ -66,7 +65,7 @@ class ArgumentWriter {
       add_array("made.source_ranks()", "kSources", "made.sources()", "made.sources() != 0");
       add_array("made.destination_ranks()", "kDestinations", "made.destinations()", "made.destinations() != 0");
     }
-    // Of those that use requests the observer tells which.
+    // The observer itself reports the requests that these rules use.
     const bool uses_requests = rule_ == "start" || rule_ == "free_request" || rule_ == "touches_request";
     if (added_ == 0 && !uses_requests) return "";
     return before + "  ArgumentList<" + std::to_string(std::max(added_, 1)) + "> argument_list;\n" +
@@ -91,7 +90,7 @@ class ArgumentWriter {
   [[nodiscard]] bool is_scatter() const { return rule_ == "scatter" || rule_ == "scatterv"; }
   [[nodiscard]] bool has_sides() const { return is_gather() || is_scatter(); }
 
-  // What the conditions below refer to.
+  // Writes the declarations that the conditions below use.
   void write_sides() {
     const std::string_view buffer = is_scatter() ? "rbuf" : "sbuf";
     has_in_place_ = function_.category == "collective" && function_.has(buffer);
@@ -108,7 +107,7 @@ class ArgumentWriter {
            "(sides, volumes::part_of(sides, call.peer), in_place);");
   }
 
-  // When the arguments of the side with `prefix` are significant.
+  // The condition under which the arguments of the side with `prefix` are significant.
   [[nodiscard]] std::string condition_of(std::string_view kind) const {
     const bool sends = kind.starts_with("sc") || kind.starts_with("st") || kind.starts_with("sd");
     const bool receives = kind.starts_with("rc") || kind.starts_with("rt") || kind.starts_with("rd");

@@ -1,5 +1,5 @@
-// The text with which a wrapper tells its arguments to an observer that wants them (vmpi/wrappers/call_arguments.hpp).
-// Like the text of observation.hpp it is the same for C and Fortran.
+// Generates the code with which a wrapper passes its arguments to an observer that wants them
+// (vmpi/wrappers/call_arguments.hpp). The code is the same for C and Fortran.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ardoise::generator {
 
-// Stands behind the real function, and behind what observation reads there; "": the function has none to tell.
+// Goes behind the real function and behind the code of observation.hpp. "": the function has no such arguments.
 std::string argument_text(const Function& function, const NameOf& name_of, bool is_fortran);
 
 }  // namespace ardoise::generator

@@ -1,4 +1,4 @@
-// What the generator writes. Each function returns the whole text of one generated file.
+// The generator's outputs. Each function returns the whole text of one generated file.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace ardoise::generator {
 
-// vmpi/mpi_functions.hpp: numbers, names and roles of the functions. Needs no MPI.
+// vmpi/mpi_functions.hpp: numbers, names and roles of the functions. It needs no MPI.
 std::string emit_functions_header(const Table& table);
 
-// Whose mpi.h it is: C is the same, the Fortran layers differ.
+// The implementation whose mpi.h was read. The C wrappers are the same for both, the Fortran wrappers differ.
 enum class Library { kOpenMpi, kMpich };
 Library library_of(std::string_view preprocessed_header);
 
@@ -24,14 +24,14 @@ struct Wrapped {
 };
 
 // Pairs the table with the header. Throws TableError when the header declares a function that is neither in the table
-// nor skipped, or with another number of parameters. Functions of the table that the header lacks get no wrapper.
+// nor skipped, or one with another number of parameters. A function that the header lacks gets no wrapper.
 std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& prototypes);
 
-// real_functions.hpp: pointers to what a wrapper calls; real_functions.cpp: their definition.
+// real_functions.hpp: pointers to the functions that wrappers call; real_functions.cpp: their definition.
 std::string emit_real_functions_header(const std::vector<Wrapped>& wrapped);
 std::string emit_real_functions(const std::vector<Wrapped>& wrapped);
 
-// The C wrappers, every parts-th one from `part` on, so that a build has several sources to compile at once.
+// The C wrappers: every parts-th one from `part` on, so that several sources compile in parallel.
 std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t part, std::size_t parts);
 
 // The Fortran wrappers: f08 false: mpif.h and use mpi (mpi_send_ and its aliases), true: mpi_send_f08_.

@@ -1,11 +1,11 @@
-// Writes the C wrappers, the PMPI_ twins, and the table of the functions that they call.
+// Generates the C wrappers, the PMPI_ twins, and the table of the functions that they call.
 #include <algorithm>
 #include <sstream>
 
 #include "vmpi/generator/arguments.hpp"
+#include "vmpi/generator/call_control.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/observation.hpp"
-#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -19,7 +19,7 @@ std::string declared_parameters(const Prototype& prototype) {
   return list.empty() ? "void" : list;
 }
 
-// The declarations or names of the parameters, each with a comma behind it; without the ellipsis of MPI_Pcontrol, which
+// The declarations or names of the parameters, each followed by a comma; without the ellipsis of MPI_Pcontrol, which
 // cannot be passed on.
 std::string own_parameters(const Prototype& prototype, std::string Parameter::*what) {
   std::string list;
@@ -29,10 +29,10 @@ std::string own_parameters(const Prototype& prototype, std::string Parameter::*w
   return list;
 }
 
-// What becomes of a communicator on its way: the program's world turned into the library's, or back.
+// Direction of the translation of a communicator: from the program's world to the library's, or back.
 enum class Translate { kToLibrary, kToProgram };
 
-// `observed`: status arguments are replaced by private ones where the program ignores them.
+// `observed`: a private status replaces one that the program ignores.
 std::string call_arguments(const Wrapped& wrapped, bool observed, Translate translate = Translate::kToLibrary) {
   const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
   const Prototype& prototype = wrapped.prototype;
@@ -53,7 +53,7 @@ std::string call_arguments(const Wrapped& wrapped, bool observed, Translate tran
   return list;
 }
 
-// A call of the function behind ours, which `next` (real or library) has.
+// A call of the next function; `next` is the table (real or library) that holds it.
 std::string call_next(const Wrapped& wrapped, const std::string& next, bool observed) {
   const auto& function = wrapped.function;
   const auto arguments = call_arguments(wrapped, observed);
@@ -61,27 +61,27 @@ std::string call_next(const Wrapped& wrapped, const std::string& next, bool obse
   return "special::" + function.bare_name() + "(" + next + (arguments.empty() ? "" : ", ") + arguments + ")";
 }
 
-// The wrapper that is used where a Steering decides what the call comes to.
-void write_steered(std::ostream& out, const Wrapped& wrapped) {
+// The wrapper for observers that override the outcome of calls (CallControl).
+void write_controlled(std::ostream& out, const Wrapped& wrapped) {
   const Function& function = wrapped.function;
   const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
-  const auto steering = steer(function, name_of);
-  out << "\n[[gnu::noinline]] static int steered_" << prototype.name << "("
+  const auto control = call_control_text(function, name_of);
+  out << "\n[[gnu::noinline]] static int controlled_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller, const Observer* watching) {\n"
       << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
       << ", caller);\n  Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
-      << steering.before << "  int code = steer.code;\n  if (steer.skips) {\n"
-      << steering.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";
-  if (!steering.condition.empty()) {
-    out << "    while (steer.until_true && code == MPI_SUCCESS && " << steering.condition
-        << ") {\n      watching->steering->again();\n      code = " << call_next(wrapped, "real", true) << ";\n    }\n";
+      << control.before << "  int code = changes.code;\n  if (changes.skips) {\n"
+      << control.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";
+  if (!control.condition.empty()) {
+    out << "    while (changes.until_true && code == MPI_SUCCESS && " << control.condition
+        << ") {\n      watching->control->again();\n      code = " << call_next(wrapped, "real", true) << ";\n    }\n";
   }
   out << "  }\n"
       << text.after << "  call.result = code;\n"
-      << steering.after << "  watching->steering->after(call, steer);\n"
+      << control.after << "  watching->control->after(call, changes);\n"
       << argument_text(function, name_of, false) << "  observed.exit(code);\n  return code;\n}\n";
 }
 
@@ -91,16 +91,16 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
   const bool returns_code = prototype.return_type == "int";
-  const bool steerable = is_steerable(function);
-  if (steerable) write_steered(out, wrapped);
+  const bool controllable = is_controllable(function);
+  if (controllable) write_controlled(out, wrapped);
 
-  // The observed call is a function of its own: the path without observer needs no stack frame then.
+  // The observed call is a separate function so that the path without an observer needs no stack frame.
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller) {\n"
       << "  const Observer* const watching = watch();\n"
       << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n";
-  if (steerable) {
-    out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << prototype.name << "("
+  if (controllable) {
+    out << "  if (watching->control != nullptr) [[unlikely]]\n    return controlled_" << prototype.name << "("
         << own_parameters(prototype, &Parameter::name) << "caller, watching);\n";
   }
   out << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
@@ -115,9 +115,9 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
       << call_next(wrapped, "real", false) << ";\n}\n";
 }
 
-// A program that calls PMPI_x, or a tool between it and the library, means the program's world, too. Not observed, as
-// natively: such a call is made past the tools. The library's own calls of PMPI_x arrive here with handles that are
-// translated already, which to_library() leaves alone.
+// A program, or a tool between it and the library, that calls PMPI_x means the program's world as well. The call is not
+// observed: PMPI calls bypass tools natively. The library's own calls of PMPI_x arrive here with translated handles,
+// which to_library() leaves alone.
 void write_twin(std::ostream& out, const Wrapped& wrapped) {
   const Prototype& prototype = wrapped.prototype;
   out << "#undef P" << prototype.name << "\nVMPI_EXPORT " << prototype.return_type << " P" << prototype.name << "("
@@ -153,11 +153,11 @@ struct RealFunctions {
 // The library's own functions. The PMPI_ names themselves may be ours.
 extern RealFunctions library;
 
-// What stands behind an MPI_ function of ours: the library's, or that of the next preloaded tool.
+// The functions behind our MPI_ functions: those of the next preloaded tool, else the library's.
 extern RealFunctions real;
 
-// The next tool's functions, and ours that hand them the program's communicators instead of the library's, as the tool
-// would see them without us; both only where a tool has the function.
+// The next tool's functions, and ours that pass it the program's communicators instead of the library's, as the tool
+// would see them without us; both only if a tool has the function.
 extern RealFunctions next_tool;
 extern const RealFunctions to_next_tool;
 
@@ -211,7 +211,7 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/real_functions.hpp"
 #include "vmpi/wrappers/special.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 )";
   write_undefinitions(out, wrapped);

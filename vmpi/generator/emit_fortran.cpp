@@ -1,6 +1,7 @@
-// Writes the Fortran wrappers. A routine forwards every argument untouched to the library's pmpi_ twin; communicators
-// are translated further down. So are those of a program that calls pmpi_ routines itself: only the special ones have a
-// twin of ours. Its parameters are addresses, with one hidden length behind the others for each CHARACTER argument.
+// Generates the Fortran wrappers. A wrapper forwards every argument unchanged to the library's pmpi_ twin;
+// communicators are translated in the function that the table below names, also for programs that call pmpi_ routines
+// themselves. So only the special routines need a twin of ours. Parameters are addresses, followed by one hidden length
+// for each CHARACTER argument.
 //
 //                                  Open MPI               MPICH
 //   communicators translated in    PMPI_Comm_f2c          the MPI_ or PMPI_ function of C that the routine calls
@@ -13,10 +14,10 @@
 #include <vector>
 
 #include "vmpi/generator/arguments.hpp"
+#include "vmpi/generator/call_control.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/kinds.hpp"
 #include "vmpi/generator/observation.hpp"
-#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -39,20 +40,20 @@ class Routine {
     rename("", f08);
   }
 
-  // With the spellings of other compilers the wrapper stands behind a stub for each (fortran_spelling.hpp).
+  // has_spellings: the other compilers' spellings jump to the wrapper through a stub each (fortran_spelling.hpp).
   void write(std::ostream& out, bool has_spellings) {
     const std::string slot = "real_" + name_;
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
     const std::string find = ") {\n  const auto routine = fortran_function(" + slot + ", \"" + name_ + "\", \"";
-    const bool steerable = is_steerable(function_);
+    const bool controllable = is_controllable(function_);
     out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n";
-    if (steerable) write_steered(out);
+    if (controllable) write_controlled(out);
     out << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
         << find << real_ << "\", caller);\n"
         << "  const Observer* const watching = watch();\n  if (" << unobserved(function_) << ") return " << called()
         << "(" << arguments(false) << ");\n";
-    if (steerable) {
-      out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << name_ << "("
+    if (controllable) {
+      out << "  if (watching->control != nullptr) [[unlikely]]\n    return controlled_" << name_ << "("
           << names_and("caller") << ", watching, routine);\n";
     }
     write_observed(out);
@@ -72,7 +73,7 @@ class Routine {
     if (function_.special_fortran) write_twin(out, type, has_spellings);
   }
 
-  // The same routine under another name, e.g. with a TYPE(C_PTR) argument.
+  // The same routine under another name, for example with a TYPE(C_PTR) argument.
   void rename(const std::string& suffix, bool f08) {
     const bool describes =
         is_mpich_ && f08 && std::any_of(function_.kinds.begin(), function_.kinds.end(), is_choice_buffer);
@@ -86,7 +87,7 @@ class Routine {
   }
 
  private:
-  // For programs that call the pmpi_ name themselves, and for the library's own calls of it.
+  // For calls of the pmpi_ name by programs and by the library.
   void write_twin(std::ostream& out, const std::string& type, bool has_spellings) const {
     const std::string slot = "real_" + real_;
     out << "static " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\nVMPI_EXPORT " << type << " "
@@ -104,7 +105,7 @@ class Routine {
   [[nodiscard]] std::string name_of(int i) const { return prototype_.parameters[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] std::string length_of(int i) const { return name_of(i) + "_length"; }
 
-  // What each(i) says of the parameters that Fortran has, `ierror`, and what each_length(i) says of the hidden lengths.
+  // each(i) for every parameter that Fortran has, then `ierror`, then each_length(i) for every hidden length.
   [[nodiscard]] std::string list_of(const auto& each, const std::string& ierror, const auto& each_length) const {
     std::string list;
     std::string lengths;
@@ -168,30 +169,30 @@ class Routine {
     }
   }
 
-  void write_steered(std::ostream& out) const {
+  void write_controlled(std::ostream& out) const {
     const NameOf names = [&](int i) { return name_of(i); };
     const auto text = observe(function_, names, [&](int i) { return length_of(i); });
-    const auto steering = steer(function_, names);
+    const auto control = call_control_text(function_, names);
     const std::string call = "    " + called() + "(" + arguments(true) + ");\n";
-    out << "[[gnu::noinline]] static void steered_" << name_ << "(" << parameters_and("const void* caller")
+    out << "[[gnu::noinline]] static void controlled_" << name_ << "(" << parameters_and("const void* caller")
         << ", const Observer* watching, void (*routine)(" << parameters()
         << ")) {\n  ObservedCall observed(*watching, FunctionId::" << function_.enumerator()
         << ", caller);\n  Call& call = observed.call;\n"
         << text.before << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n"
-        << steering.before << "  if (steer.skips) {\n    *error.pass = steer.code;\n"
-        << steering.skipped << "  } else {\n"
+        << control.before << "  if (changes.skips) {\n    *error.pass = changes.code;\n"
+        << control.skipped << "  } else {\n"
         << call;
-    if (!steering.condition.empty()) {
-      out << "    while (steer.until_true && *error.pass == MPI_SUCCESS && " << steering.condition
-          << ") {\n      watching->steering->again();\n  " << call << "    }\n";
+    if (!control.condition.empty()) {
+      out << "    while (changes.until_true && *error.pass == MPI_SUCCESS && " << control.condition
+          << ") {\n      watching->control->again();\n  " << call << "    }\n";
     }
     out << "  }\n  const int code = *error.pass;\n"
         << text.after << "  call.result = code;\n"
-        << steering.after << "  watching->steering->after(call, steer);\n"
+        << control.after << "  watching->control->after(call, changes);\n"
         << argument_text(function_, names, true) << "  observed.exit(code);\n}\n";
   }
 
-  // Compilers with one underscore, without, with two, and in capitals.
+  // The spellings of Fortran compilers: one underscore, none, two, capitals.
   static std::vector<std::string> spellings(const std::string& name) {
     const auto base = name.substr(0, name.size() - 1);
     std::string capitals = base;
@@ -203,8 +204,7 @@ class Routine {
   const Prototype& prototype_;
   bool is_mpich_;
   bool returns_code_;  // in C
-  // False: MPI_PCONTROL(LEVEL), by the standard. What stands where ierror would be is passed on and not looked at,
-  // since a library may have it.
+  // False for MPI_PCONTROL(LEVEL), by the standard. A library may still have the argument, so it is passed on unread.
   bool has_ierror_;
   std::string name_;
   std::string real_;
@@ -228,7 +228,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/wrappers/special.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 
 using namespace ardoise::vmpi;

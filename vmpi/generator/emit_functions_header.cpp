@@ -1,4 +1,4 @@
-// Writes vmpi/mpi_functions.hpp, which every layer above vmpi may include: it needs no mpi.h.
+// Generates vmpi/mpi_functions.hpp, which every layer above vmpi may include: it needs no mpi.h.
 #include <sstream>
 
 #include "vmpi/generator/emit.hpp"
@@ -25,7 +25,7 @@ enum class FunctionId : std::uint16_t {
       << "// Of the names in order: equal hashes mean equal numbers.\n"
       << "inline constexpr std::uint32_t kTableHash = " << table.hash() << "u;\n"
       << R"(
-// What a function does to data, for whoever interprets a Call.
+// Effect of a function on data, for code that interprets a Call.
 enum class Role : std::uint8_t {
   kLocal,        // no data, no completion
   kSend,         // to `peer`; with starts_request: posted or, if persistent, only prepared
@@ -52,8 +52,8 @@ struct FunctionTraits {
   bool starts_request;  // gives the program a new request
   bool persistent;      // ... that moves its bytes at each MPI_Start
   bool is_query;        // answered from the process's own memory
-  // Any thread may call it whatever the thread level, while another one is in MPI (MPI 4.1, 11.6.2), or it changes
-  // nothing but memory of the process and programs call it from any thread all the same.
+  // Any thread may call it, whatever the thread level, while another thread is in MPI (MPI 4.1, 11.6.2); or it changes
+  // only memory of the process, and programs call it from any thread regardless.
   bool comes_from_any_thread;
 };
 

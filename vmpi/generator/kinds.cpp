@@ -1,4 +1,4 @@
-// See kinds.hpp; docs/reference/mpi_functions.md explains each word.
+// docs/reference/mpi_functions.md explains each word.
 #include "vmpi/generator/kinds.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::array kIntegers = {
 constexpr std::array kCounts = {"count"sv, "scount"sv, "rcount"sv, "scounts"sv, "rcounts"sv};
 constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
                                        "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
-constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a function that has no twin
+constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a function without a twin for large counts
 constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
 constexpr std::array kInert = {"int"sv,
                                "aint"sv,

@@ -3,7 +3,7 @@
 //   ardoise-generate-wrappers header <table> <output>
 //   ardoise-generate-wrappers wrappers <table> <preprocessed mpi.h> <folder>
 //
-// Exit status 1 and one sentence when the table is wrong.
+// Exit status 1 and one sentence on standard error when the table is wrong.
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -17,7 +17,7 @@ namespace {
 
 using ardoise::generator::TableError;
 
-// Sources of each kind of wrapper, so that they compile at the same time; ../CMakeLists.txt lists them.
+// Number of sources for each kind of wrapper, which compile in parallel; ../CMakeLists.txt lists them.
 constexpr std::size_t kParts = 2;
 
 std::string read_file(const std::string& path) {

@@ -1,10 +1,10 @@
-// The check that makes the build fail when the installed mpi.h has a function that nobody thought about.
+// Fails the build when the installed mpi.h declares a function that the table lacks.
 #include "vmpi/generator/emit.hpp"
 
 namespace ardoise::generator {
 
 Library library_of(std::string_view preprocessed_header) {
-  // Every handle of Open MPI is a pointer to an ompi_ structure.
+  // Handles of Open MPI are pointers to ompi_ structures.
   return preprocessed_header.find("ompi_communicator_t") == std::string_view::npos ? Library::kMpich
                                                                                    : Library::kOpenMpi;
 }
@@ -27,7 +27,7 @@ std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& pro
   }
   if (!unknown.empty())
     throw TableError(
-        "mpi.h declares functions that vmpi/wrappers/mpi_functions.table has not; add them, or skip them with a " +
+        "mpi.h declares functions that vmpi/wrappers/mpi_functions.table lacks; add them, or skip them with a " +
         std::string("reason:") + unknown);
   if (wrapped.empty()) throw TableError("the preprocessed mpi.h declares no MPI function at all");
   return wrapped;

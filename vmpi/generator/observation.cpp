@@ -1,10 +1,9 @@
-// See observation.hpp. Kinds say where things stand, the byte rule says which function of volumes.hpp counts.
+// Parameter kinds locate the arguments; the byte rule names the function of volumes.hpp that counts.
 #include "vmpi/generator/observation.hpp"
 
 namespace ardoise::generator {
 namespace {
 
-// Builds the text for one function.
 class Writer {
  public:
   Writer(const Function& function, const NameOf& name_of, const NameOf& length_of)
@@ -154,7 +153,7 @@ class Writer {
   [[nodiscard]] std::string counts(const std::string& one) const {
     return has(one + "s") ? values(one + "s") : "[&] { return " + value(one) + "; }";
   }
-  // Counts and types of what is sent and of what is received, as volumes.hpp takes them.
+  // Counts and types of the sent and the received data, as volumes.hpp takes them.
   [[nodiscard]] std::string both_sides() const {
     const auto all_types = [this](const std::string& side) { return has(side + "s") ? types(side + "s") : type(side); };
     return counts("scount") + ", " + all_types("stype") + ", " + counts("rcount") + ", " + all_types("rtype");
@@ -176,7 +175,7 @@ class Writer {
 
   void write_file_access() {
     const std::string field = rule_.ends_with("read") ? "bytes_received" : "bytes_sent";
-    if (rule_starts_with("begin_")) return;  // counted by the end
+    if (rule_starts_with("begin_")) return;  // counted at the end
     if (!rule_starts_with("file_")) {
       transfer(field, "count", "type", "");
       return;

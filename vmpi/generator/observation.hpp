@@ -1,5 +1,5 @@
-// The text that fills a Call around the real function. It is the same for C and Fortran: both have the same names for
-// their arguments, and the words it uses (arguments::value, ::type, ::comm_of ...) mean the right thing in either.
+// Generates the code that fills a Call around the real function. It is the same for C and Fortran: both use the same
+// names for their arguments, and arguments::value, ::type, ::comm_of ... are defined for either language.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ struct Observation {
   std::string after;   // after the real function; `code` is its error code
 };
 
-// name_of(i): how parameter i is called. length_of(i): how the hidden length of a Fortran string is called, "" in C.
+// name_of(i): name of parameter i. length_of(i): name of the hidden length of a Fortran string, "" in C.
 using NameOf = std::function<std::string(int)>;
 Observation observe(const Function& function, const NameOf& name_of, const NameOf& length_of);
 
-// The condition under which a wrapper, which has asked for the observer `watching`, just makes the call.
+// The condition under which a wrapper, with the observer in `watching`, calls the real function without observing it.
 std::string unobserved(const Function& function);
 
-// The argument that an observed call passes down for parameter i: private statuses instead of ignored ones.
+// The argument that an observed call passes on for parameter i: private statuses instead of ignored ones.
 std::string passed_argument(const Function& function, const NameOf& name_of, int i);
 
 }  // namespace ardoise::generator

@@ -1,4 +1,4 @@
-// See prototypes.hpp. Only what an mpi.h contains is understood: declarations, attributes, no function bodies.
+// Understands what an mpi.h contains: declarations and attributes, no function bodies.
 #include "vmpi/generator/prototypes.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string without_attributes(std::string text) {
   return text;
 }
 
-// Declarations end at ';'. Braces (extern "C" {, structures) only separate: what is inside a structure has no '('.
+// Declarations end at ';'. Braces (extern "C" {, structures) only separate: the inside of a structure has no '('.
 std::vector<std::string> declarations_of(std::string_view text) {
   std::vector<std::string> declarations;
   std::string current;
@@ -93,7 +93,7 @@ Parameter parse_parameter(const std::string& text, std::size_t position) {
   while (end > 0 && text[end - 1] == ' ') --end;
   auto begin = end;
   while (begin > 0 && is_word(text[begin - 1])) --begin;
-  // A lone word is a type without a name.
+  // A single word is a type without a name.
   const bool named = begin != end && begin != 0;
   if (named) return {text, text.substr(begin, end - begin)};
   const auto name = "arg" + std::to_string(position);

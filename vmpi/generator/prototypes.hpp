@@ -1,5 +1,5 @@
-// The MPI functions that the installed mpi.h declares, read from its preprocessed text. The wrappers take their C
-// signatures from here, so they always agree with the header they are built against.
+// The MPI functions that the installed mpi.h declares, read from its preprocessed text. They give the wrappers their C
+// signatures, which so always agree with the header of the build.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// See table.hpp.
 #include "vmpi/generator/table.hpp"
 
 #include <algorithm>
@@ -18,10 +17,9 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-// Event records have ten bits for a function.
+// Event records have ten bits for the function.
 constexpr std::size_t kMaxFunctions = 1023;
 
-// The flags of the table and what they set.
 struct Flag {
   std::string_view name;
   bool Function::*member;
@@ -42,7 +40,7 @@ void set_flag(Function& function, const std::string& flag, bool& has_large_twin,
   if (!is_known) throw TableError(where + ": unknown flag " + flag);
 }
 
-// section: what its functions have in common.
+// section: flags that the functions of a section share.
 Function parse_function(const std::vector<std::string>& words, const Function& section, const std::string& where,
                         bool& has_large_twin) {
   if (words.size() < 3) throw TableError(where + ": a line needs a name, a byte rule and the kinds of its parameters");
@@ -137,12 +135,12 @@ Table parse_table(std::string_view text, const std::string& file) {
       section.category = words[0].substr(1, words[0].size() - 2);
       bool has_large_twins = false;
       for (std::size_t i = 1; i < words.size(); ++i) set_flag(section, words[i], has_large_twins, where);
-      if (has_large_twins) throw TableError(where + ": !large is a function's, not a section's");
+      if (has_large_twins) throw TableError(where + ": !large belongs to a function, not to a section");
       continue;
     }
-    if (section.category.empty()) throw TableError(where + ": " + words[0] + " stands before the first [section]");
+    if (section.category.empty()) throw TableError(where + ": " + words[0] + " comes before the first [section]");
     if (!words[0].starts_with("MPI_") && !words[0].starts_with("MPIX_"))
-      throw TableError(where + ": " + words[0] + " is no MPI_ or MPIX_ name");
+      throw TableError(where + ": " + words[0] + " is not an MPI_ or MPIX_ name");
     if (!seen.insert(words[0]).second) throw TableError(where + ": " + words[0] + " is there twice");
     if (section.category == "skip") {
       if (words.size() < 2) throw TableError(where + ": " + words[0] + " is skipped without a reason");

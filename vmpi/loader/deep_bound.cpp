@@ -1,8 +1,7 @@
-// Modules that were opened with RTLD_DEEPBIND; see lookup.hpp. Their symbols are looked up in themselves and what they
-// depend on before the program's: those linked to MPI would be in the real world, and their host in its own. Programs
-// ask for that because such a module brings libraries of its own, so the flag has to stay: only the places in which
-// the module keeps the addresses of MPI's functions are written anew, also those that are bound at the first call. Of
-// modules that a program opens; for x86-64, whose relocations these are.
+// Modules opened with RTLD_DEEPBIND (lookup.hpp). The loader searches such a module and its dependencies before the
+// program, so its MPI calls would go past us, into the real world. The flag must stay, because such modules bring
+// libraries of their own. So only the slots that hold addresses of MPI functions are rewritten, lazily bound ones
+// included. x86-64 only: the relocation types are its own.
 #if defined(__x86_64__) && defined(__LP64__)
 
 #include <dlfcn.h>
@@ -50,7 +49,7 @@ class DeepBound {
     if (found == nullptr) return;
     void* const ours = served_function(found, name, map_.l_ld);
     auto* const place = reinterpret_cast<void**>(map_.l_addr + relocation.r_offset);
-    // A call's place may not be bound yet; all others hold what was found, or something that is not ours to change.
+    // The slot of a call may not be bound yet. Any other slot holds `found`, or an address that is not ours to change.
     if (ours == found || relocation.r_addend != 0 || (ELF64_R_TYPE(relocation.r_info) != kCallSlot && *place != found))
       return;
     if (!is_writable(place)) return;
@@ -73,7 +72,7 @@ class DeepBound {
   bool is_open_ = false;
 };
 
-// The list of all modules cannot be walked: other threads close some meanwhile. The modules that the handle depends on
+// The list of all modules cannot be walked, since other threads may close some. The dependencies of the open handle
 // stay loaded.
 void serve(void* handle, std::vector<const link_map*>& served) {
   link_map* map = nullptr;
@@ -92,12 +91,12 @@ void serve(void* handle, std::vector<const link_map*>& served) {
 
 }  // namespace
 
-void serve_deep_bound(void* handle) noexcept {
+void redirect_deep_bound(void* handle) noexcept {
   try {
     std::vector<const link_map*> served;
     serve(handle, served);
   } catch (const std::exception&) {
-    // Without memory a module may stay as the loader has bound it.
+    // Without memory a module may stay as the loader bound it.
   }
 }
 

@@ -1,5 +1,5 @@
-// See exec_hooks.hpp. Runs in shells, also between vfork and exec: no allocation, no lock, nothing but
-// the stack. Only what comes before our constructor, when a process has one thread, may have to look a function up.
+// Runs in shells, also between vfork and exec: no allocation and no lock, only the stack. Functions are looked up only
+// before our constructor, when the process has one thread.
 #include "vmpi/loader/exec_hooks.hpp"
 
 #include <dlfcn.h>
@@ -26,9 +26,9 @@ constexpr std::string_view kVariable = "LD_PRELOAD=";
 constexpr std::size_t kMostVariables = 4096;
 constexpr std::size_t kLongestList = 8192;
 
-char own_entry[4096];  // ours of LD_PRELOAD at the start of this process; "": none, or MPI has started
+char own_entry[4096];  // our entry of LD_PRELOAD at process start; "": none, or MPI has started
 
-// A function that stands behind ours. Relaxed: whoever looks it up finds the same.
+// The next function behind ours. Relaxed: all threads find the same address.
 template <class Function>
 struct Next {
   const char* name;
@@ -49,14 +49,14 @@ using ExecOpen = int (*)(int, char* const*, char* const*);
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
                       char* const*);
 
-// Ready before any constructor: those of other libraries may start programs before ours has run.
+// Constant-initialised: constructors of other libraries may start programs before ours has run.
 constinit Next<Exec> next_execve{"execve"};
 constinit Next<Exec> next_execvpe{"execvpe"};
 constinit Next<ExecOpen> next_fexecve{"fexecve"};
 constinit Next<Spawn> next_posix_spawn{"posix_spawn"};
 constinit Next<Spawn> next_posix_spawnp{"posix_spawnp"};
 
-// Before our constructor not looked up, because dlsym takes a lock and the caller may stand between vfork and exec.
+// Not looked up after our constructor: dlsym takes a lock, and the caller may be between vfork and exec.
 int execve_behind_us(const char* path, char* const argv[], char* const environment[]) {
   if (const auto next = next_execve.known.load(std::memory_order_relaxed)) return next(path, argv, environment);
   return static_cast<int>(::syscall(SYS_execve, path, argv, environment));
@@ -82,7 +82,7 @@ int execve_behind_us(const char* path, char* const argv[], char* const environme
   }
 }
 
-// The position of an LD_PRELOAD that lacks us; -1: none, or we have no business there.
+// The position of an LD_PRELOAD that lacks our entry; -1: there is none, or nothing to add.
 int position_of_lacking_list(char* const* environment) {
   if (environment == nullptr || own_entry[0] == '\0') return -1;
   for (int i = 0; environment[i] != nullptr; ++i) {
@@ -92,7 +92,7 @@ int position_of_lacking_list(char* const* environment) {
   return -1;
 }
 
-// Apart, because of its large frame: few calls need it, and threads can have small stacks.
+// A separate function because of its large frame: few calls need it, and stacks of threads can be small.
 template <class Start>
 [[gnu::noinline]] int start_with_us(char* const* environment, int position, const Start& start) {
   char* variables[kMostVariables];
@@ -115,20 +115,21 @@ int started(char* const* environment, const Start& start) {
   return position < 0 ? start(environment) : start_with_us(environment, position, start);
 }
 
-// Relaxed: there is one observer, which is set once.
+// Relaxed: there is one observer, set once.
 constinit std::atomic<void (*)(const char*) noexcept> exec_begins = nullptr;
 constinit std::atomic<void (*)() noexcept> exec_failed = nullptr;
 
 template <class Execute>
 int executed(const char* program, char* const* environment, const Execute& execute) {
   if (const auto begins = exec_begins.load(std::memory_order_relaxed)) begins(program);
-  const int result = started(environment, execute);  // it is back: the process is what it was
+  const int result = started(environment, execute);  // exec failed: the process is unchanged
   if (const auto failed = exec_failed.load(std::memory_order_relaxed)) failed();
   return result;
 }
 
-// The arguments of execl() and the like from `first` on, with the null pointer that ends them, on the caller's stack;
-// `rest` stands behind it. volatile: the declaration promises that `first` is none, which callers may not keep.
+// Builds, on the caller's stack, the arguments of execl() and its relatives from `first` on, with the terminating null
+// pointer; `rest` is positioned behind it. volatile: the declaration promises a non-null `first`, and callers may break
+// that.
 #define ARDOISE_LIST_ARGUMENTS(listed, rest, first)                                         \
   const char* const volatile own_##first = first;                                           \
   std::size_t count = own_##first == nullptr ? 0 : 1;                                       \
@@ -166,7 +167,7 @@ VMPI_EXPORT int fexecve(int descriptor, char* const argv[], char* const envp[]) 
   return executed(nullptr, envp,
                   [&](char* const* environment) { return next_fexecve()(descriptor, argv, environment); });
 }
-// The C library's own would not come by here.
+// The C library's own execl would not call our execve.
 VMPI_EXPORT int execl(const char* path, const char* first, ...) noexcept {
   ARDOISE_LIST_ARGUMENTS(arguments, rest, first);
   va_end(rest);

@@ -1,4 +1,3 @@
-// See fortran_function.hpp.
 #include "vmpi/loader/fortran_function.hpp"
 
 #include <dlfcn.h>
@@ -20,7 +19,8 @@ bool is_ours(const void* address) {
 
 void* unless_ours(void* address) { return address == nullptr || is_ours(address) ? nullptr : address; }
 
-// mpif.h's, mpi_f08's, and room for more. From the front on; acquire: what the handle stands for is loaded.
+// Libraries of mpif.h and mpi_f08, and room for two more; filled from the front. Acquire: the library behind the handle
+// is loaded.
 std::array<std::atomic<void*>, 4> remembered{};
 
 void* find_in_remembered(const char* twin) {
@@ -34,7 +34,7 @@ void* find_in_remembered(const char* twin) {
 
 void* find_in_library(const char* twin, const void* caller) {
   if (void* const found = unless_ours(dlsym(RTLD_NEXT, twin))) return found;
-  // A second copy of ours hides it: it is where a routine is that we never define.
+  // A routine that we never define locates the library even when a second copy of ours hides its others.
   if (void* const handle = handle_of(dlsym(RTLD_NEXT, "pmpi_initialized_"))) {
     if (void* const found = unless_ours(dlsym(handle, twin))) return found;
   }
@@ -46,7 +46,7 @@ void* find_in_library(const char* twin, const void* caller) {
   return find_in_remembered(twin);
 }
 
-// The caller has the address from elsewhere: interpreters call what the modules that they have opened register.
+// For a caller that got the address elsewhere: interpreters call what the modules that they opened register.
 void* find_in_any_module(const char* name) {
   const link_map* map = link_map_of(reinterpret_cast<const void*>(&find_fortran_function));
   while (map != nullptr && map->l_prev != nullptr) map = map->l_prev;
@@ -85,11 +85,11 @@ void* find_fortran_function(const char* name, const char* twin, const void* call
   void* const library = find_in_library(twin, caller);
   if (name != twin) {
     void* const next = unless_ours(dlsym(RTLD_NEXT, name));
-    // In the library mpi_x_ and pmpi_x_ are in one file, and mostly one function.
+    // In the library mpi_x_ and pmpi_x_ are in one file, and usually one function.
     if (next != nullptr && base_of(next) != base_of(library)) return next;
   }
   if (library != nullptr) return library;
-  std::fprintf(stderr, "ardoise: no loaded library defines %s, which the program has called.\n", twin);
+  std::fprintf(stderr, "ardoise: no loaded library defines %s, which the program calls.\n", twin);
   std::abort();
 }
 

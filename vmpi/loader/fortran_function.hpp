@@ -1,5 +1,5 @@
-// The library's Fortran routines as the wrappers call them. A C program has none of them, and a Fortran library may
-// come later, by dlopen: each routine is looked up at its first call.
+// The library's Fortran routines for the wrappers. A C program has none, and a Fortran library may be loaded later by
+// dlopen: each routine is looked up at its first call.
 #pragma once
 
 #define VMPI_FORTRAN_ALIAS(alias_name, name) \
@@ -7,23 +7,23 @@
 
 namespace ardoise::vmpi {
 
-// What stands behind our routine `name` ("mpi_send_"): that of the next preloaded tool or else the library's `twin`
-// ("pmpi_send_"); behind `twin` itself (name == twin) always the library's. Never returns without an address: a caller
-// of a Fortran routine has a library with it.
+// The function behind our routine `name` ("mpi_send_"): that of the next preloaded tool, else the library's `twin`
+// ("pmpi_send_"); for name == twin always the library's. Never returns nullptr: a caller of a Fortran routine has a
+// library with it.
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept;
 
-// The function that the caller of `name` would have called without us; nullptr: nothing that is loaded.
+// The function that the caller of `name` would call without us; nullptr: none is loaded.
 struct Definition {
   void* address = nullptr;
-  bool is_for_all = false;  // and not for this caller alone, by what its module, or another one, has loaded
+  bool is_for_all = false;  // valid for all callers, not only for the module of this one
 };
 Definition find_other_definition(const char* name, const void* caller) noexcept;
 
-// True: a Fortran library of MPI is there for the caller.
+// True: the caller has a Fortran library of MPI.
 bool has_fortran_library(const void* caller) noexcept;
 
-// A Fortran library of MPI that the program has opened for itself: where the routines are if nobody else has them.
-// `address` is in it; the library stays loaded from now on.
+// Registers a Fortran library of MPI that the program opened itself, to be searched last. `address` lies in it. The
+// library stays loaded from now on.
 void remember_fortran_library(const void* address) noexcept;
 
 template <class Function>

@@ -1,6 +1,6 @@
-// See launch_environment.hpp. Values are overwritten in place: they only get shorter, and a process may not be ready
-// for setenv() when its libraries are loaded (a shell has its own). What MPI itself needs of the launch is in PMIX_ and
-// OMPI_MCA_ variables, which stay as they are and from which the truth can be restored.
+// Values are overwritten in place: they only get shorter, and setenv() may not be ready when libraries are loaded (a
+// shell has its own). MPI itself reads PMIX_ and OMPI_MCA_ variables, which stay and from which the original values can
+// be restored.
 #include "vmpi/loader/launch_environment.hpp"
 
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ char* find(const char* name) noexcept {
 }
 const char* variable(const char* name) { return find(name); }
 
-// Only what is there, and only where the value fits.
+// Overwrites an existing variable whose value is long enough.
 void overwrite(const char* name, std::string_view value) noexcept {
   char* const old = find(name);
   if (old == nullptr || std::strlen(old) < value.size() || value == old) return;
@@ -55,7 +55,7 @@ bool read_number(const char* text, int& number) noexcept {
   return true;
 }
 
-// Positive or zero, between separators; nothing where the text is anything else.
+// Non-negative numbers between separators; empty when the text is anything else.
 std::vector<int> read_numbers(const char* text, char separator) {
   std::vector<int> numbers;
   for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
@@ -76,7 +76,7 @@ std::string joined(const std::vector<int>& numbers) {
 
 bool is_hydra(const char* (*variable)(const char* name)) { return variable("PMI_FD") != nullptr; }
 
-// The socket to Hydra of this process, as text of always the same length.
+// The process's socket to Hydra, as text of constant length.
 std::string own_connection() {
   struct stat status {};
   int file = 0;
@@ -104,7 +104,7 @@ bool read_own_ranks(const char* text, OwnRanks& ranks) noexcept {
   return ranks.size > 0 && ranks.first + ranks.size <= ranks.all && ranks.size < ranks.all;
 }
 
-// On one node: there is no telling the local ranks elsewhere.
+// Single node only: Hydra's variables do not give local ranks on other nodes.
 bool read_own_hydra_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
   OwnRanks ranks;
   int rank = 0, size = 0, local_size = 0;
@@ -119,8 +119,8 @@ bool read_own_hydra_launch(const char* (*variable)(const char* name), OwnLaunch&
   return true;
 }
 
-// Writes into Hydra's variable which process changes the others; it has been read, and ends with kNoConnection. False:
-// it could not be told later whether they have been changed.
+// Marks in Hydra's variable which process rewrote the others; the variable has been read, and ends with kNoConnection.
+// False: the mark does not fit, so the others must stay.
 bool sign_own_ranks() {
   char* const value = find(kOwnRanksVariable);
   const auto connection = own_connection();
@@ -131,7 +131,7 @@ bool sign_own_ranks() {
 
 bool was_preloaded = false;
 
-// Ahead of the program's main and of its own libraries' constructors, which may read the environment.
+// Runs before main and before the constructors of the program's libraries, which may read the environment.
 [[gnu::constructor]] void describe_at_start() {
   const char* const list = find("LD_PRELOAD");
   if (list == nullptr) return;
@@ -149,7 +149,7 @@ bool was_preloaded = false;
 
 bool is_spawned_job() noexcept {
   const char* const job = find(kJob);
-  // The job's number within its family is in the lower half; mpirun's first one is 1.
+  // The lower half of the job id numbers the job within its family; mpirun's first job is 1.
   return job != nullptr && (std::strtoul(job, nullptr, 10) & 0xffffU) > 1;
 }
 
@@ -167,7 +167,7 @@ bool is_preloaded() noexcept { return was_preloaded; }
 bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
   int nodes = 0, contexts = 0, context = 0, rank = 0, size = 0;
   const char* const joined = variable(kPartitionContextsVariable);
-  // May join contexts of which we know nothing here.
+  // The partition may join contexts that the environment does not describe.
   if (joined == nullptr && variable("VMPI_PARTITION_NAME") != nullptr) return false;
   if (is_hydra(variable)) return read_own_hydra_launch(variable, launch);
   if (!read_number(variable(kNodes), nodes) || nodes < 1) return false;
@@ -244,7 +244,7 @@ void restore_launch_environment() noexcept {
   try {
     for (const auto& [name, value] : truth_of_hydra(variable, own_connection())) setenv(name.c_str(), value.c_str(), 1);
   } catch (const std::exception&) {
-    // Without memory MPI_Init will not come far either.
+    // Without memory MPI_Init fails too.
   }
   unsetenv(kOwnRanksVariable);
   int nodes = 0;

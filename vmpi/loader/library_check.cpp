@@ -1,4 +1,4 @@
-// See library_check.hpp. Family and major version decide: within them handles and structures keep their meaning.
+// Compares family and major version: within them the meaning of handles and structures is constant.
 #include "vmpi/loader/library_check.hpp"
 
 #include <mpi.h>
@@ -21,8 +21,8 @@ constexpr const char* kExpected = "MPICH Version";
 #error "vmpi knows Open MPI and MPICH; describe this MPI's PMPI_Get_library_version here."
 #endif
 
-// One process speaks for all, as far as the launcher tells them apart.
-bool speaks() {
+// True in one process of the launch, as far as the launcher's variables tell.
+bool is_reporting_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
   }
@@ -30,7 +30,7 @@ bool speaks() {
 }
 
 bool check() {
-  // Not MPI_MAX_LIBRARY_VERSION_STRING: that of another MPI may be longer (MPICH writes up to 8 KiB).
+  // Longer than MPI_MAX_LIBRARY_VERSION_STRING: another MPI may write more (MPICH up to 8 KiB).
   static char version[64 * 1024];
   int length = 0;
   PMPI_Get_library_version(version, &length);
@@ -38,7 +38,7 @@ bool check() {
   if (std::strncmp(version, kExpected, std::strlen(kExpected)) == 0) return true;
   for (char& c : version) c = c == '\t' ? ' ' : c;
   version[std::strcspn(version, ",\n")] = '\0';
-  if (speaks())
+  if (is_reporting_process())
     std::fprintf(stderr,
                  "ardoise: this program uses \"%s\", Ardoise was built for \"%s\"; it runs without Ardoise. Build "
                  "Ardoise with that MPI to profile it.\n",

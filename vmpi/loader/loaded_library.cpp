@@ -1,4 +1,3 @@
-// See loaded_library.hpp.
 #include "vmpi/loader/loaded_library.hpp"
 
 #include <dlfcn.h>
@@ -12,15 +11,15 @@
 namespace ardoise::vmpi {
 namespace {
 
-// What of a library's dynamic section tells its symbols.
+// Tables of a library's dynamic section that describe its symbols.
 struct Symbols {
   const ElfW(Sym) * table = nullptr;
   const char* strings = nullptr;
-  const std::uint32_t* hash = nullptr;  // GNU's, which every linker of today writes
+  const std::uint32_t* hash = nullptr;  // GNU hash table, which current linkers write
   const ElfW(Half) * versions = nullptr;
 
   explicit Symbols(const link_map& library) noexcept {
-    const auto at = [&](ElfW(Addr) value) {  // glibc has added the base mostly, other loaders never have
+    const auto at = [&](ElfW(Addr) value) {  // glibc has usually added the base, other loaders have not
       return reinterpret_cast<const void*>(value < library.l_addr ? value + library.l_addr : value);
     };
     for (const ElfW(Dyn)* entry = library.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
@@ -49,8 +48,8 @@ const link_map* link_map_of(const void* address) noexcept {
   return static_cast<const link_map*>(map);
 }
 
-// The table: number of buckets, first hashed symbol, words of the filter, its shift; the filter; the buckets; and for
-// each hashed symbol its hash, whose lowest bit ends a bucket's chain.
+// Layout: number of buckets, first hashed symbol, words of the filter, its shift; the filter; the buckets; for each
+// hashed symbol its hash, whose lowest bit ends the chain of a bucket.
 void* definition_in(const link_map& library, const char* name) noexcept {
   const Symbols symbols(library);
   if (!symbols.are_there() || symbols.hash[0] == 0) return nullptr;
@@ -105,7 +104,7 @@ void* handle_of(const void* address) noexcept {
   return dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// The symbols that are not in the hash table, among them all undefined ones, come first.
+// Symbols that are not in the hash table, all undefined ones included, come first.
 bool imports(const void* address, const char* name) noexcept {
   const link_map* const map = link_map_of(address);
   if (map == nullptr) return false;
@@ -119,8 +118,8 @@ bool imports(const void* address, const char* name) noexcept {
   return false;
 }
 
-// The next definition of PMPI_x may be that of a second copy of ours. The library is where a PMPI_ function is that
-// neither we nor tools define. Where it exports none (Open MPI) the next definition is taken, a tool's included.
+// The next definition of PMPI_x may belong to a second copy of ours. So the library is located by a PMPI_ function that
+// neither we nor tools define. If it exports none (Open MPI), the next definition is taken, a tool's included.
 void* find_in_mpi_library(const char* name) noexcept {
   static void* const handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Aint_add"));
   char twin[128];

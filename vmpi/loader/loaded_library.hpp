@@ -1,4 +1,4 @@
-// Questions about the libraries in this process, for finding what stands behind our functions.
+// Queries about loaded libraries, to find the functions behind ours.
 #pragma once
 
 #include <link.h>
@@ -7,34 +7,33 @@
 
 namespace ardoise::vmpi {
 
-// Compares two names. Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does
-// not work yet.
+// Compares two names. Not strcmp: a sanitizer in the program has its own, which does not work yet at its first lookup.
 inline bool is_same(const char* left, const char* right) noexcept {
   while (*left != '\0' && *left == *right) ++left, ++right;
   return *left == *right;
 }
 
-// The library or program with this address in it; nullptr: none. They are linked in the order in which symbols are
-// looked up, those that the program opened itself behind all others.
+// The library or program that contains this address; nullptr: none. link_maps are linked in symbol search order, those
+// opened with dlopen last.
 const link_map* link_map_of(const void* address) noexcept;
 
-// What the library itself defines by this name, in its default version; nullptr: nothing. Without dlsym, and without an
-// effect on dlerror.
+// The library's own definition of this name, in its default version; nullptr: none. Uses no dlsym and leaves dlerror
+// alone.
 void* definition_in(const link_map& library, const char* name) noexcept;
 
-// Where the library or program with this address in it is loaded; nullptr: nowhere.
+// Load address of the library or program that contains this address; nullptr: none.
 const void* base_of(const void* address) noexcept;
 
-// The number of bytes from there to its end.
+// Number of bytes from `address` to the end of the library.
 std::size_t size_of(const void* address) noexcept;
 
-// A handle for dlsym on the library with this address in it, which is kept loaded; nullptr when it has none.
+// A dlsym handle for the library that contains this address, which stays loaded; nullptr: none.
 void* handle_of(const void* address) noexcept;
 
-// True: the library with this address in it calls a function of this name in other libraries.
+// True: the library that contains this address imports a function of this name.
 bool imports(const void* address, const char* name) noexcept;
 
-// The MPI library's function `name`, by way of the twin in PMPI_ that no tool defines; nullptr: it has none.
+// The MPI library's function `name`, found through its PMPI_ twin, which no tool defines; nullptr: none.
 void* find_in_mpi_library(const char* name) noexcept;
 
 // A second copy of these wrappers (a program linked to libvmpi, under libardoise), which must not be called; nullptr:

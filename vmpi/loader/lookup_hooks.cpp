@@ -1,12 +1,12 @@
-// dlsym and dlvsym, as far as programs look MPI functions up in a library that they have opened themselves (Python's
-// ctypes, Julia, loaders in Rust): the search begins at that library, past us, and the program would be half in its own
-// world and half in the real one. A function of the MPI library that we serve becomes ours; all else stays what was
-// found. And dlopen, as far as it opens modules with RTLD_DEEPBIND, which do the same to themselves (deep_bound.cpp).
+// Hooks of dlsym and dlvsym for MPI functions that programs look up in a library that they opened themselves (Python's
+// ctypes, Julia, loaders in Rust): the search begins at that library, past us, and would leave the program half in its
+// own world and half in the real one. A function of the MPI library that we wrap is replaced by ours; all other results
+// stay. Hook of dlopen for modules opened with RTLD_DEEPBIND, which have the same effect (deep_bound.cpp).
 //
-// RTLD_DEFAULT and RTLD_NEXT mean "as seen from the caller", and so do the names that dlopen searches for: the real
-// functions know the caller by their return address. The entries below jump there and leave no trace. They find us
-// without help, since we are ahead of the MPI library. Only in the libraries that are preloaded or linked, not in
-// programs of ours; only for x86-64, whose entries are written below.
+// RTLD_DEFAULT, RTLD_NEXT and names passed to dlopen are resolved relative to the caller, which the real functions
+// identify by their return address. So the entries below jump to them without a frame. RTLD_DEFAULT and RTLD_NEXT find
+// us anyway, because we come before the MPI library. Only in preloaded or linked libraries, not in our own programs;
+// x86-64 only, because of the assembly.
 #if defined(__x86_64__) && defined(__LP64__)
 
 #include <dlfcn.h>
@@ -25,7 +25,7 @@ extern "C" {
 using Dlsym = void* (*)(void* handle, const char* name);
 using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
 using Dlopen = void* (*)(const char* file, int mode);
-// What stands behind us, nullptr up to the first call.
+// The real functions; nullptr before the first call.
 [[gnu::visibility("hidden")]] constinit Dlsym ardoise_next_dlsym = nullptr;
 [[gnu::visibility("hidden")]] constinit Dlvsym ardoise_next_dlvsym = nullptr;
 [[gnu::visibility("hidden")]] constinit Dlopen ardoise_next_dlopen = nullptr;
@@ -36,14 +36,14 @@ using Dlopen = void* (*)(const char* file, int mode);
 [[gnu::visibility("hidden")]] void* ardoise_dlsym(void* handle, const char* name, const char* caller) noexcept;
 [[gnu::visibility("hidden")]] void* ardoise_dlvsym(void* handle, const char* name, const char* version,
                                                    const char* caller) noexcept;
-// Of the linker: where this library begins and ends in memory.
+// Defined by the linker: start and end of this library in memory.
 [[gnu::visibility("hidden")]] extern const char __ehdr_start[];
 [[gnu::visibility("hidden")]] extern const char _end[];
 }
 
-// The entry of `name`: an explicit handle goes to ardoise_<name> with the caller as a further argument, the others (0
-// and -1) to the real function; of dlopen, RTLD_DEEPBIND goes there. At the first call the stack is aligned and the
-// arguments are kept while it is looked for.
+// The entry of `name`. With an explicit handle it goes to ardoise_<name>, with the caller as a further argument; with 0
+// and -1 to the real function. dlopen goes to ardoise_<name> for RTLD_DEEPBIND. At the first call the arguments are
+// saved and the stack is aligned while the real function is looked up.
 static_assert(RTLD_DEEPBIND == 8);
 asm(R"(
   .macro vmpi_lookup_entry name, caller, is_open=0
@@ -97,7 +97,7 @@ namespace {
 
 const link_map* own_map() noexcept { return link_map_of(__ehdr_start); }
 
-// Not dlsym(RTLD_NEXT): that is ours. A second copy of ours is passed over, it would replace what we look up.
+// Not dlsym(RTLD_NEXT): that is ours. A second copy of ours is skipped: it would replace the results.
 template <class Function>
 Function find_next(Function& slot, const char* name) noexcept {
   Function found = __atomic_load_n(&slot, __ATOMIC_RELAXED);
@@ -113,11 +113,11 @@ Function find_next(Function& slot, const char* name) noexcept {
 // Our own lookups mean the library.
 bool is_own_code(const char* address) noexcept { return address >= __ehdr_start && address < _end; }
 
-// Told apart once: none of them comes or goes later.
+// Found once: none of them is loaded or unloaded later.
 struct Libraries {
   const link_map* own = own_map();
-  const link_map* mpi = link_map_of(find_in_mpi_library("MPI_Init"));                 // the one that we serve
-  const link_map* second_copy = link_map_of(dlsym(RTLD_NEXT, "VMPI_Comm_universe"));  // nullptr mostly
+  const link_map* mpi = link_map_of(find_in_mpi_library("MPI_Init"));                 // the MPI that we wrap
+  const link_map* second_copy = link_map_of(dlsym(RTLD_NEXT, "VMPI_Comm_universe"));  // usually nullptr
 };
 
 const Libraries& libraries() noexcept {
@@ -125,7 +125,7 @@ const Libraries& libraries() noexcept {
   return found;
 }
 
-// Of the MPI that we serve, not of another one, nor a tool's: tools define no PMPI_ names.
+// A Fortran library of the MPI that we wrap, not of another MPI or of a tool: tools define no PMPI_ names.
 bool is_its_fortran_library(const link_map& library, const void* address) noexcept {
   if (definition_in(library, "pmpi_initialized_") == nullptr &&
       definition_in(library, "pmpi_initialized_f08_") == nullptr)
@@ -137,7 +137,8 @@ bool is_its_fortran_library(const link_map& library, const void* address) noexce
   return is_its;
 }
 
-// Between us and the library. One that looks up in this way what it goes on to would be called by ours again.
+// A tool between us and the library. If it looks up the function that it forwards to, our function would call the tool
+// again.
 bool is_tool_behind(const link_map& caller, const char* name) noexcept {
   if (definition_in(caller, name) == nullptr) return false;
   const auto& [own, mpi, second_copy] = libraries();
@@ -171,8 +172,7 @@ void* served_function(void* found, const char* name, const void* caller_address)
 
 namespace {
 
-// The program's call came first and succeeded, after which dlerror() has nothing to say: what we asked meanwhile must
-// not change that.
+// The program's call has succeeded, so dlerror() must stay empty: our own lookups must not change that.
 void* answer(void* found, const char* name, const char* caller) noexcept {
   if (found == nullptr || !is_mpi_name(name) || is_own_code(caller)) return found;
   void* const given = served_function(found, name, caller);
@@ -180,9 +180,8 @@ void* answer(void* found, const char* name, const char* caller) noexcept {
   return given;
 }
 
-// The place where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare
-// name; nothing: they do not have it, or one is loaded by this name. The real function would search those of our
-// library.
+// The path where the caller's folders (RPATH, RUNPATH) or LD_LIBRARY_PATH have a file that it opens by bare name;
+// empty: not found, or already loaded by this name. The real function would search our library's folders.
 std::string found_by(const char* caller, const char* file) {
   if (std::strchr(file, '/') != nullptr) return {};
   const std::unique_ptr<void, int (*)(void*)> loaded(ardoise_find_next_dlopen()(file, RTLD_LAZY | RTLD_NOLOAD),
@@ -212,12 +211,12 @@ std::string searched(const char* file, const char* caller) noexcept {
   try {
     if (file != nullptr) return found_by(caller, file);
   } catch (const std::exception&) {
-    // Without memory the name is searched for as it is.
+    // Without memory the name is searched for unchanged.
   }
   return {};
 }
 
-// How many modules the process has ever loaded.
+// Number of modules that the process has ever loaded.
 unsigned long long loads() noexcept {
   unsigned long long count = 0;
   dl_iterate_phdr(
@@ -244,7 +243,7 @@ void* ardoise_dlopen(const char* file, int mode, const char* caller) {
   const unsigned long long before = loads();
   void* const handle = ardoise_find_next_dlopen()(path.empty() ? file : path.c_str(), mode);
   if (handle == nullptr || loads() == before) return handle;
-  serve_deep_bound(handle);
+  redirect_deep_bound(handle);
   dlerror();
   return handle;
 }

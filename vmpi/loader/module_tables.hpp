@@ -1,6 +1,6 @@
-// The places where a loaded module keeps the addresses of what it calls in others (ELF's relocations), and the part of
-// it that the loader has made read-only once these were written. For those who write them again: own_names.cpp,
-// deep_bound.cpp. Calls nothing.
+// The slots in which a loaded module keeps the addresses of foreign functions (ELF relocations), and the range that the
+// loader made read-only after writing them (RELRO). Used to rewrite them in own_names.cpp and deep_bound.cpp. Calls no
+// function.
 #pragma once
 
 #include <elf.h>
@@ -11,12 +11,12 @@
 
 namespace ardoise::vmpi {
 
-// Tables of its dynamic section; those that it does not have are empty.
+// Tables of the dynamic section; absent ones are empty.
 struct ModuleTables {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const ElfW(Half) * versions = nullptr;   // of each symbol
-  const ElfW(Verneed) * needed = nullptr;  // the versions that it needs of others
+  const ElfW(Verneed) * needed = nullptr;  // versions that it needs of other libraries
   const ElfW(Rela) * of_calls = nullptr;
   const ElfW(Rela) * of_data = nullptr;
   std::size_t calls = 0, data = 0;  // numbers of relocations
@@ -24,7 +24,7 @@ struct ModuleTables {
   explicit ModuleTables(const link_map& module) noexcept {
     for (const ElfW(Dyn)* entry = module.l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
       const auto value = entry->d_un.d_ptr;
-      // glibc has added the base mostly, other loaders never have.
+      // glibc has usually added the base, other loaders have not.
       const auto* const at = reinterpret_cast<const void*>(value < module.l_addr ? value + module.l_addr : value);
       if (entry->d_tag == DT_SYMTAB) symbols = static_cast<const ElfW(Sym)*>(at);
       if (entry->d_tag == DT_STRTAB) strings = static_cast<const char*>(at);
@@ -46,7 +46,7 @@ struct ModuleTables {
   }
 };
 
-// Kinds of relocations that are the address of a function.
+// Relocation types that hold the address of a function.
 #if defined(__x86_64__)
 inline constexpr std::uint32_t kCallSlot = R_X86_64_JUMP_SLOT, kAddressSlot = R_X86_64_GLOB_DAT, kAddress = R_X86_64_64;
 #elif defined(__aarch64__)
@@ -60,11 +60,11 @@ inline bool holds_address(const ElfW(Rela) & relocation) {
   return kind == kCallSlot || kind == kAddressSlot || kind == kAddress;
 }
 
-// Whole pages; none: begin == end.
+// The RELRO range in whole pages; begin == end: none.
 struct ReadOnlyPart {
   std::uintptr_t begin = 0, end = 0;
 
-  // header: where the module begins in memory.
+  // header: start of the module in memory.
   ReadOnlyPart(const link_map& module, const void* header, std::uintptr_t page) noexcept {
     const auto& file = *static_cast<const ElfW(Ehdr)*>(header);
     const auto* segment =

@@ -1,12 +1,11 @@
-// Calls of this library to the C library. A program may define functions with names of the C library (clone, link,
-// poll …), and its definitions come before the C library's, for this library too. They mean something else, or they are
-// a sanitizer's, which must not hear of what we do. So each call of this library to libc and libm is made to go there,
-// whatever else the process defines by the same name. Memory alone is allocated by the program's malloc: what one side
-// allocates the other may free.
+// Binds this library's calls of libc and libm to these libraries. A program may define functions with names of the C
+// library (clone, link, poll …), and its definitions come first in the search order, for this library too. They may do
+// something else, or belong to a sanitizer, which must not see our calls. Only malloc and its relatives stay the
+// program's: memory that one side allocates may be freed by the other.
 //
-// The loader has written the address of each foreign function into a slot of this library's tables (ELF's relocations);
-// those slots are written again when the library is loaded. Nothing is called by name before that is done: the name may
-// be the program's. A slot that cannot be changed stays as the loader has bound it.
+// The loader has written the address of each foreign function into a slot of this library's tables (ELF relocations);
+// the slots are rewritten when the library is loaded. Before that, no function is called by name, since the name may be
+// the program's. A slot that cannot be changed stays as the loader bound it.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -18,7 +17,7 @@
 #include "vmpi/loader/loaded_library.hpp"
 #include "vmpi/loader/module_tables.hpp"
 
-// The linker's: where this library begins in memory.
+// Defined by the linker: start of this library in memory.
 extern "C" {
 [[gnu::visibility("hidden")]] extern const ElfW(Ehdr) __ehdr_start;
 }
@@ -46,7 +45,7 @@ bool ends_with(const char* path, const char* name) noexcept {
 
 // The library and version that a symbol comes from.
 struct Origin {
-  const char* library = nullptr;  // as its file is named
+  const char* library = nullptr;  // file name
   const char* version = nullptr;
 };
 
@@ -66,7 +65,7 @@ Origin origin_of(const ModuleTables& own, std::size_t symbol) noexcept {
   return {};
 }
 
-// The C library, and what is needed of it before its names are known to be its own.
+// The C library, with the functions needed before our slots are rewritten.
 struct CLibrary {
   void* c = nullptr;
   void* m = nullptr;
@@ -104,7 +103,7 @@ struct CLibrary {
   }
 };
 
-// The part of this library that is read-only, writable meanwhile.
+// Makes this library's read-only range writable during its lifetime.
 class Unlocked {
  public:
   Unlocked(const link_map& own, const CLibrary& libc) noexcept
@@ -128,15 +127,15 @@ class Unlocked {
   bool is_open_ = false;
 };
 
-// Not by dladdr(), which is a name, too. A library in a namespace of its own is not in the list.
+// Not by dladdr(), which is itself a foreign name. A library in a separate namespace is not in the list.
 const link_map* own_map() noexcept {
   const link_map* map = _r_debug.r_map;
   while (map != nullptr && map->l_ld != _DYNAMIC) map = map->l_next;
   return map;
 }
 
-// glibc calls it with main's arguments. The first constructor of the process (-z initfirst) finds no environment yet:
-// the C library's own constructor sets it.
+// glibc passes main's arguments. The process's first constructor (-z initfirst) finds no environment yet: the C
+// library's constructor sets it.
 [[gnu::constructor(101)]] void bind_own_names(int /*argc*/, char** /*argv*/, char** environment) {
   if (environ == nullptr) environ = environment;
   const link_map* const own = own_map();

@@ -1,4 +1,3 @@
-// See preload_environment.hpp.
 #include "vmpi/loader/preload_environment.hpp"
 
 #include <dlfcn.h>
@@ -35,7 +34,7 @@ std::string without_own_entries(std::string_view list, std::string_view loaded_a
   for (std::size_t begin = 0; begin < list.size();) {
     const auto end = std::min(list.find_first_of(": ", begin), list.size());
     const auto entry = list.substr(begin, end - begin);
-    if (is_own(entry, loaded_as) && is_sanitizer(kept)) kept.clear();  // `ardoise` has put it in front of us
+    if (is_own(entry, loaded_as) && is_sanitizer(kept)) kept.clear();  // `ardoise` put the sanitizer in front of us
     if (!entry.empty() && !is_own(entry, loaded_as)) kept.append(kept.empty() ? "" : ":").append(entry);
     begin = end + 1;
   }
@@ -60,7 +59,7 @@ void remove_own_preload() noexcept {
       setenv("LD_PRELOAD", kept.c_str(), 1);
     }
   } catch (const std::exception&) {
-    // Without memory for a string the entry stays; children load us and do nothing.
+    // Without memory the entry stays; children load us, and we do nothing there.
   }
 }
 

@@ -1,4 +1,4 @@
-// LD_PRELOAD in the environment of a program that has us loaded.
+// Our entry in LD_PRELOAD of a program that has us loaded.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace ardoise::vmpi {
 
-// `list` (entries separated by ':' or blanks) without the entries whose file name is that of one of our libraries
-// (libvmpi.so, libardoise.so, with or without version) or the one this code was loaded from, and without the runtime of
-// AddressSanitizer where that stands first and we behind it. Others keep their order.
+// `list` (entries separated by ':' or blanks) without our libraries (file names libvmpi.so, libardoise.so, with or
+// without version, and the file this code was loaded from), and without the AddressSanitizer runtime when it comes
+// first and is followed by ours. Other entries keep their order.
 std::string without_own_entries(std::string_view list, std::string_view loaded_as = {});
 
-// The file that this code was loaded from; "" when that is not known.
+// The file this code was loaded from; "" when unknown.
 std::string_view own_library() noexcept;
 
-// Takes us out of LD_PRELOAD, so that commands which this process starts are not touched. Called when MPI starts: up to
+// Removes us from LD_PRELOAD, so that commands started by this process are unaffected. Called when MPI starts: until
 // then a shell or `env` has to pass the entry on to the program.
 void remove_own_preload() noexcept;
 

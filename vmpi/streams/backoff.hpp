@@ -1,7 +1,7 @@
-// How a thread waits for something that only polling MPI can tell: at full speed while things move, asleep when they
-// don't. Waking up is what costs (45 us have been seen in a virtual machine), perhaps on a core that a program computes
-// on. So sleeps grow fast, and the first one after news is the longer the longer the sleep before the news was: where
-// blocks come ten times a second, seventy polls do; where they come all the time, it sleeps for microseconds.
+// Backoff of a thread that polls MPI: full speed while messages arrive, sleeps when none do. Each wake-up has a cost
+// (45 us measured in a virtual machine), perhaps on a core that a program computes on. So sleeps grow fast, and the
+// first sleep after an arrival grows with the sleep before it: seventy polls suffice for ten blocks a second, and under
+// constant traffic sleeps last microseconds.
 #pragma once
 
 #include <sched.h>
@@ -13,8 +13,8 @@
 
 namespace ardoise::vmpi {
 
-// Used by one thread. Call pause() after each poll that found nothing, reset() after one that found something. Who can
-// be woken while it sleeps asks next_sleep() instead of pause() how long to.
+// For one thread. Call pause() after each poll that found nothing, reset() after one that found something. A thread
+// that can be woken early calls next_sleep() instead of pause() and sleeps that long itself.
 class Backoff {
  public:
   using Microseconds = std::chrono::microseconds;
@@ -29,7 +29,7 @@ class Backoff {
     is_idle_ = false;
   }
 
-  // Expects::transfer: MPI is at work on a message for us.
+  // Expects::transfer: MPI is transferring a message to us.
   void pause(Expects expects = Expects::anything) {
     if (const auto sleep = next_sleep(expects); sleep > Microseconds::zero()) std::this_thread::sleep_for(sleep);
   }
@@ -47,21 +47,21 @@ class Backoff {
     return std::exchange(sleep_, std::min(sleep_ * kLonger, longest_));
   }
 
-  // For calls that must not wait: lets others run once polling seems to be in vain.
+  // For calls that must not sleep: yields the processor after some polls without success.
   void yield() {
     if (++polls_ > kEagerPolls) sched_yield();
   }
 
-  // pause() sleeps from now on: nothing has happened for a while.
+  // True: pause() sleeps from now on.
   bool is_idle() const { return is_idle_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr unsigned kEagerPolls = 50;
-  // Whoever yields a processor still takes half of it from a program that shares it.
+  // A thread that only yields still takes half of a processor that a program shares.
   static constexpr Microseconds kAwake{100};
-  // Longer than MPI takes for a large block (1 MB: some 100 µs): a process that slept through the end of each would
-  // halve the throughput again and again.
+  // Longer than MPI takes for a large block (1 MB: some 100 us). Sleeping through the end of each block would halve the
+  // throughput.
   static constexpr Microseconds kAwakeForTransfer{1000};
   static constexpr Microseconds kFirstSleep{20};
   static constexpr int kLonger = 4, kShorter = 16;

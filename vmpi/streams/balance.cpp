@@ -1,4 +1,3 @@
-// See balance.hpp.
 #include "vmpi/streams/balance.hpp"
 
 #include <algorithm>

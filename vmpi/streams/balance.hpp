@@ -1,4 +1,4 @@
-// The balance policies of a stream that has several endpoints, at either end; pure, used by one thread.
+// Balance policies of a stream with several endpoints, for both ends. Pure logic, used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@ namespace ardoise::vmpi {
 
 enum class Balance { none, random, round_robin };  // in the order of VMPI_Stream_balance
 
-// What a writer knows of an endpoint when it chooses.
+// State of an endpoint, as its writer knows it.
 struct WriterLoad {
   int in_flight = 0;
   bool is_open = true;
 };
 
-// Writer: to which endpoint the next block goes.
-//   none         always the first that is open
-//   random       any, with equal chances
-//   round_robin  one after the other
-// The last two leave out endpoints that hold more than their share of the writer's buffers, as long as there are
-// others: a slow reader must not stop blocks that a fast one could take.
+// Writer: picks the endpoint of the next block.
+//   none         always the first open one
+//   random       any, with equal probability
+//   round_robin  each in turn
+// random and round_robin skip endpoints that hold more than their share of the writer's buffers while others remain, so
+// that a slow reader does not block a fast one.
 class EndpointPicker {
  public:
   EndpointPicker(Balance balance, std::uint64_t seed) : balance_(balance), random_(seed) {}
-  // Index into loads; empty: none is open. `buffers` is the number of blocks the writer can have in flight.
+  // Index into loads; empty: none is open. `buffers`: number of blocks that the writer can have in flight.
   std::optional<std::size_t> pick(std::span<const WriterLoad> loads, int buffers);
 
  private:
@@ -38,10 +38,10 @@ class EndpointPicker {
   std::size_t next_ = 0;
 };
 
-// Reader: messages that have arrived and wait for a free block, in the order in which they are to be served.
-//   none         as they arrived
-//   random       any endpoint that has some, with equal chances
-//   round_robin  one of each endpoint that has some, in turn
+// Reader: messages that have arrived and wait for a free block, in the order of service.
+//   none         order of arrival
+//   random       any endpoint with messages, with equal probability
+//   round_robin  one message of each endpoint with messages, in turn
 // Messages of one endpoint stay in order under every policy.
 template <typename Message>
 class ArrivalQueue {
@@ -82,9 +82,9 @@ class ArrivalQueue {
 
  private:
   Balance balance_;
-  // By endpoint. A deque for each would cost half a kilobyte for every writer that has sent nothing.
+  // By endpoint. Lists, since an empty deque would cost half a kilobyte for every idle writer.
   std::vector<std::list<Message>> lines_;
-  std::deque<std::size_t> turns_;  // none: one for each message; otherwise one for each endpoint that has messages
+  std::deque<std::size_t> turns_;  // none: one entry for each message; otherwise one for each endpoint with messages
   std::size_t size_ = 0;
   std::mt19937_64 random_;
 };

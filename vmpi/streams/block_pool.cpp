@@ -1,4 +1,3 @@
-// See block_pool.hpp.
 #include "vmpi/streams/block_pool.hpp"
 
 #include <sys/mman.h>
@@ -12,7 +11,7 @@ namespace {
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Blocks of a page or more start at a page: MPI libraries copy whole pages between processes.
+// Blocks of a page or more are page-aligned: MPI libraries copy whole pages between processes.
 std::size_t stride_for(std::size_t block_bytes) { return rounded_up(block_bytes, block_bytes >= 4096 ? 4096 : 64); }
 
 }  // namespace
@@ -37,14 +36,14 @@ std::size_t BlockPool::index_of(const void* block) const {
 }
 
 void* BlockPool::acquire() {
-  // Acquire pairs with push: the slot's link and the last reads of its block are behind us.
+  // Acquire pairs with push: the link of the slot and the last reads of its block come before.
   auto index = top_.load(std::memory_order_acquire);
   while (index != kNone && !top_.compare_exchange_weak(index, slots_[index].below, std::memory_order_acquire)) continue;
   if (index == kNone) {
     if (fresh_ == blocks_) return nullptr;
     index = fresh_++;
   }
-  // Relaxed: until the block is delivered, no other thread knows it.
+  // Relaxed: no other thread knows the block before it is delivered.
   slots_[index].state.store(kAcquired, std::memory_order_relaxed);
   return memory_ + index * stride_;
 }
@@ -66,7 +65,7 @@ void BlockPool::recycle(void* block) {
 void BlockPool::deliver(void* block) {
   assert(slots_[index_of(block)].state.load(std::memory_order_relaxed) == kAcquired);
   taken_.fetch_add(1, std::memory_order_relaxed);
-  // Release: a thread that was handed the block and releases it sees the state, and the count before it.
+  // Release: a thread that releases the block sees the state, and the count before it.
   slots_[index_of(block)].state.store(kTaken, std::memory_order_release);
 }
 
@@ -74,11 +73,11 @@ bool BlockPool::release(void* block) noexcept {
   const auto index = index_of(block);
   if (index == blocks_) return false;
   auto expected = kTaken;
-  // Acquire and release: of two threads that release the same block, one wins, and only that one gives it back.
+  // Acquire and release: when two threads release the same block, only one succeeds.
   if (!slots_[index].state.compare_exchange_strong(expected, kFree, std::memory_order_acq_rel)) return false;
   push(index);
-  // Last: when the count is zero no thread is inside release any more, and the pool may go. Release pairs with
-  // taken_blocks().
+  // Last: when the count is zero no thread is inside release any more, and the pool may be destroyed. Release pairs
+  // with taken_blocks().
   taken_.fetch_sub(1, std::memory_order_release);
   return true;
 }

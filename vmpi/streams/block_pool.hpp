@@ -1,10 +1,10 @@
-// The memory of a stream's reader: blocks of one size, never more of them than the reader's limit allows. A block goes
-// round like this, and is the only thing of a stream that other threads touch:
+// Block memory of a stream's reader: blocks of one size, bounded in number by the reader's limit. Only blocks are
+// touched by several threads:
 //
 //   free ──acquire (reader)──▶ being filled by MPI ──deliver──▶ taken by the program ──release (any thread)──▶ free
 //
-// Memory is reserved at once but touched only when a block is used for the first time, and the block given back last is
-// the next one used, so a reader that keeps up stays at a few blocks.
+// Address space is reserved at once and touched at the first use of a block. The last block returned is the next one
+// used, so a reader that keeps up uses few blocks.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@
 
 namespace ardoise::vmpi {
 
-// acquire, deliver and recycle: the stream's thread. release and taken_blocks: any thread, wait for nobody.
+// acquire, deliver and recycle: the stream's thread. release and taken_blocks: any thread, wait-free for callers.
 class BlockPool {
  public:
-  // Throws std::bad_alloc when the address space can't be reserved.
+  // Throws std::bad_alloc when the address space cannot be reserved.
   BlockPool(std::size_t block_bytes, std::size_t blocks);
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
@@ -25,11 +25,11 @@ class BlockPool {
 
   // A free block, or nullptr.
   void* acquire();
-  // Gives back a block that was acquired and never delivered.
+  // Returns a block that was acquired and never delivered.
   void recycle(void* block);
   // The block belongs to the program until it is released.
   void deliver(void* block);
-  // false: not a block of this pool, or not taken at present (released twice); nothing is changed then.
+  // false: not a block of this pool, or not taken at present (released twice); nothing changes then.
   bool release(void* block) noexcept;
 
   int taken_blocks() const { return taken_.load(std::memory_order_acquire); }
@@ -53,8 +53,8 @@ class BlockPool {
   std::size_t fresh_ = 0;  // blocks from here on were never used
   std::unique_ptr<Slot[]> slots_;
   std::atomic<int> taken_{0};
-  // Top of a stack of free blocks (R. K. Treiber, 1986) that many threads push to and one pops from. With one popping
-  // thread a slot can't leave and come back between its two steps, so the stack needs no counter against that (ABA).
+  // Top of a stack of free blocks (R. K. Treiber, 1986) that many threads push to and one thread pops from. With a
+  // single popping thread a slot cannot leave and return between its two steps, so no counter against ABA is needed.
   std::atomic<std::size_t> top_{kNone};
 };
 

@@ -1,19 +1,19 @@
-// One process at the other side of a stream, as both halves of the stream see it.
+// One process at the other end of a stream, as both halves of the stream see it.
 #pragma once
 
 #include <cstdint>
 
 namespace ardoise::vmpi {
 
-// The two ends know of each other by the hello message (meeting.hpp).
+// Both ends exchange it in the hello message (handshake.hpp).
 struct Endpoint {
   int rank = -1;             // in the universe
   int tag = 0;               // on which it receives
-  std::int64_t process = 0;  // what process_identity.hpp watches it by, 0: can't be watched from here
-  bool has_closed = false;   // it said its end, or died: it neither sends nor takes blocks any more
-  bool told_end = false;     // we said ours
-  bool is_gone = false;      // its process is not there any more
-  bool has_died = false;     // and was not a look before, and has not said its end
+  std::int64_t process = 0;  // watch handle of process_identity.hpp, 0: cannot be watched from here
+  bool has_closed = false;   // it sent its end, or died: it neither sends nor receives blocks any more
+  bool sent_end = false;     // we have sent our end
+  bool is_gone = false;      // its process has ended
+  bool has_died = false;     // its process had ended at the last check too, without having sent its end
 };
 
 // What this end of a stream may do.

@@ -1,4 +1,3 @@
-// See mailbox.hpp.
 #include "vmpi/streams/mailbox.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// The sender has opened, its opening has not failed, and nobody here has answered.
+// The sender has opened the stream, without failure, and this process has not answered.
 bool has_open_hello(const std::vector<ControlMessage>& unread) {
   return std::any_of(unread.begin(), unread.end(), [&](const auto& hello) {
     return hello.kind == ControlKind::hello && std::none_of(unread.begin(), unread.end(), [&](const auto& later) {
@@ -93,7 +92,7 @@ bool Mailbox::has_left(int rank, int tag) {
   return left_.erase({rank, tag}) > 0;
 }
 
-int Mailbox::say_gone() {
+int Mailbox::send_gone() {
   const MutexLock lock(mutex_);
   receive_all();
   ControlMessage message;

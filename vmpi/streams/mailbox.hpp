@@ -1,5 +1,5 @@
-// The control messages of this process: what has come and nobody has read yet, by sender. One for a process, shared by
-// all its streams. Over an abstract channel, so that models of large runs and tests need no MPI.
+// Unread control messages of this process, by sender. One mailbox for the process, shared by all its streams. Works
+// over an abstract channel, so that tests and models of large runs need no MPI.
 #pragma once
 
 #include <cstddef>
@@ -18,42 +18,42 @@ namespace ardoise::vmpi {
 class ControlChannel {
  public:
   virtual ~ControlChannel() = default;
-  // Doesn't wait for the receiver.
+  // Does not wait for the receiver.
   virtual int send(int rank, const ControlMessage& message) = 0;
-  // The next message from anywhere, of each sender in the order of sending. Makes MPI progress.
+  // The next message from any process, in the order of sending for each sender. Drives MPI progress.
   virtual int receive(bool& found, int& rank, ControlMessage& message) = 0;
-  // An empty message on another tag: the end of a stream.
+  // Sends an empty message on another tag, which ends a stream.
   virtual int send_end(int rank, int tag) = 0;
 };
 
-// Any thread that may call MPI.
+// For any thread that may call MPI.
 class Mailbox {
  public:
   explicit Mailbox(ControlChannel& channel) : channel_(channel) {}
 
-  // What a process has sent about one opening.
+  // Messages of a process about one opening.
   struct Mail {
     std::vector<ControlMessage> messages;
-    bool is_gone = false;  // nothing more will come from it
+    bool is_gone = false;  // no more messages will come from it
   };
 
-  // Openings with one process count from 1; both sides count alike.
+  // Openings between two processes are numbered from 1, alike on both sides.
   std::uint32_t next_number(int rank);
   int send(int rank, const ControlMessage& message);
   int send_end(int rank, int tag);
 
-  // Brings in what has come. `news`: the senders since the caller's last call (pass the same cursor again).
+  // Receives pending messages. `news`: senders since the caller's last call (pass the same cursor again).
   int poll(std::size_t& cursor, std::vector<int>& news);
-  // Between these, news are kept for the caller.
+  // Between start and stop, senders are logged for the caller.
   std::size_t start_reading();
   void stop_reading();
-  // Takes out what has come about this opening.
+  // Removes and returns the messages about this opening.
   Mail take(int rank, std::uint32_t number);
 
-  // Did this process go without closing the stream that we receive on this tag?
+  // True: this process ended without closing the stream that we receive on this tag.
   bool has_left(int rank, int tag);
-  // MPI_Finalize: tells all processes that wait for this one that it will not come.
-  int say_gone();
+  // MPI_Finalize: tells all processes that wait for this one that it will not open.
+  int send_gone();
 
  private:
   struct Peer {
@@ -67,7 +67,7 @@ class Mailbox {
   ControlChannel& channel_ GUARDED_BY(mutex_);
   std::unordered_map<int, Peer> peers_ GUARDED_BY(mutex_);
   std::set<std::pair<int, int>> left_ GUARDED_BY(mutex_);  // rank, tag
-  std::vector<int> log_ GUARDED_BY(mutex_);                // senders in the order of arrival, kept while somebody reads
+  std::vector<int> log_ GUARDED_BY(mutex_);                // senders in the order of arrival, kept while a caller reads
   int readers_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,6 +1,6 @@
-// The C functions of vmpi.h on maps. Built-in policies are computed by each process alone (map_policy.hpp). A
-// user-defined function is asked by one process only, the pivot, because it may keep state or differ between the two
-// programs; the pivot then tells everybody its part, or that the map is bad:
+// The C functions of vmpi.h on maps. Each process computes built-in policies alone (map_policy.hpp). Only one process,
+// the pivot, calls a user-defined function, because it may keep state or differ between the programs. The pivot then
+// sends every process its part, or that the map is invalid:
 //
 //   pivot (first process of the master partition) ── scatter over the master partition ──▶ each master: its slaves
 //     └── one message ──▶ first process of the slave partition ── scatter ──▶ each slave: its master
@@ -20,11 +20,11 @@
 namespace ardoise::vmpi {
 namespace {
 
-// The two partitions that are being mapped, seen from this process.
+// The two partitions that are mapped, seen from this process.
 struct Pair {
   const Partitions& all;
   int remote;  // partition id
-  int master;  // partition id; the smaller one, of equals the one with the lower id
+  int master;  // partition id: the smaller partition, or the lower id when sizes are equal
   int slave;
 
   Pair(const Partitions& partitions, int remote_id)
@@ -34,14 +34,14 @@ struct Pair {
     if (remote_size < own_size || (remote_size == own_size && remote < all.id)) std::swap(master, slave);
   }
   bool is_master() const { return master == all.id; }
-  // The seed is the pair itself: equal on both sides, different from pair to pair, the same in the next launch.
+  // The seed derives from the pair: equal on both sides and in every launch, different between pairs.
   MapShape shape() const {
     return {all.table.size(slave), all.table.size(master),
             (static_cast<std::uint64_t>(master) << 32) | static_cast<std::uint64_t>(slave)};
   }
 };
 
-// Appends ranks of the remote partition as universe ranks; those that are there already stay where they are.
+// Appends ranks of the remote partition as universe ranks; ranks already in the map stay where they are.
 int append(const Pair& pair, const std::vector<int>& ranks, VMPI_Map& map) {
   const std::unordered_set<int> present(map.ranks, map.ranks + map.count);
   const int wanted = map.count + static_cast<int>(ranks.size());
@@ -60,7 +60,8 @@ int append(const Pair& pair, const std::vector<int>& ranks, VMPI_Map& map) {
 
 bool ok(int mpi_result) { return mpi_result == MPI_SUCCESS; }
 
-// The pivot asks for every slave; empty: the map is bad. A C++ function that throws is a bad map too.
+// The pivot calls the function for every slave; empty: the map is invalid. A C++ function that throws gives an invalid
+// map too.
 std::vector<int> ask_user(const Pair& pair, VMPI_Map_function function, void* context) {
   const auto shape = pair.shape();
   std::vector<int> masters(static_cast<std::size_t>(shape.slave_size));
@@ -81,7 +82,8 @@ int map_as_master(const Pair& pair, VMPI_Map_function function, void* context, V
   std::vector<int> masters;
   GroupedMap grouped;
   std::vector<int> counts(static_cast<std::size_t>(size), 0);
-  int is_valid = 0;  // the pivot sends it, then ranks, to the first slave, and both to their partitions
+  // the pivot sends it, followed by the ranks, to the first slave; both forward it to their partitions
+  int is_valid = 0;
   if (pair.all.rank == 0) {
     masters = ask_user(pair, function, context);
     is_valid = masters.empty() ? 0 : 1;
@@ -129,7 +131,7 @@ int map_locally(const Pair& pair, MapPolicy policy, VMPI_Map& map) {
   return append(pair, {master_of(policy, pair.all.rank, pair.shape())}, map);
 }
 
-// Calls action(pair) when the arguments allow it.
+// Calls action(pair) when the arguments are valid.
 template <typename Action>
 int with_pair(int partition, const VMPI_Map* map, Action action) {
   const auto* all = partitions();

@@ -1,4 +1,3 @@
-// See map_policy.hpp.
 #include "vmpi/streams/map_policy.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ std::uint64_t mixed(std::uint64_t value) {
 
 std::size_t index(int value) { return static_cast<std::size_t>(value); }
 
-// First slave of a master under the fixed policy: slaves are cut into master_size runs of nearly equal length.
+// First slave of a master under the fixed policy: slaves are divided into master_size runs of nearly equal length.
 int first_of_run(int master, const MapShape& shape) {
   const auto product = static_cast<std::int64_t>(master) * shape.slave_size;
   return static_cast<int>((product + shape.master_size - 1) / shape.master_size);

@@ -1,7 +1,7 @@
-// How two partitions are mapped onto each other: the policies as pure functions, computed by each process for itself
-// without a message. The larger partition is the slave, each of its processes has exactly one master; each master has
-// at least one slave and about slave_size / master_size of them, and its list costs that much, whatever the sizes. Used
-// by map_api.cpp; tested without MPI up to 65,536 ranks.
+// Policies that map two partitions onto each other, as pure functions that each process computes without messages. The
+// larger partition is the slave. Each slave has exactly one master; each master has at least one slave and about
+// slave_size / master_size of them, and computing its list costs that many steps. Used by map_api.cpp; tested without
+// MPI up to 65,536 ranks.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace ardoise::vmpi {
 
 enum class MapPolicy { round_robin, random, fixed };  // in the order of VMPI_Map_policy
 
-// Sizes of two partitions: 1 <= master_size <= slave_size. The seed has an effect on the random policy only and is
-// equal on both sides.
+// Sizes of two partitions: 1 <= master_size <= slave_size. The seed, equal on both sides, affects the random policy
+// only.
 struct MapShape {
   int slave_size;
   int master_size;
@@ -25,19 +25,19 @@ int master_of(MapPolicy policy, int slave, const MapShape& shape);
 // In ascending order.
 std::vector<int> slaves_of(MapPolicy policy, int master, const MapShape& shape);
 
-// A user-defined map as the pivot evaluated it: masters[slave]. true: every value is a rank of the master partition and
+// A user-defined map as the pivot computed it: masters[slave]. true: every value is a rank of the master partition, and
 // every master occurs.
 bool is_valid_map(std::span<const int> masters, int master_size);
 
-// The slaves of each master one after the other: those of master m are at slaves[offsets[m] ... offsets[m + 1]).
+// The slaves of each master in one array: those of master m are slaves[offsets[m] ... offsets[m + 1]).
 struct GroupedMap {
   std::vector<int> slaves;
   std::vector<int> offsets;
 };
 GroupedMap group_by_master(std::span<const int> masters, int master_size);
 
-// A permutation of 0 ... size-1 that looks random and is computed in both directions in constant time and memory: four
-// Feistel rounds over the next even power of two, walked until the value is in range (Black and Rogaway, "Ciphers with
+// A pseudo-random permutation of 0 ... size-1, computed in both directions in constant time and memory: four Feistel
+// rounds over the next even power of two, repeated until the value is in range (Black and Rogaway, "Ciphers with
 // Arbitrary Finite Domains", 2002; expected number of steps below four).
 class RandomPermutation {
  public:

@@ -1,4 +1,4 @@
-// See mpi_control.hpp. Only PMPI functions, which wrappers don't see.
+// Calls PMPI functions only, which wrappers do not see.
 #include "vmpi/streams/mpi_control.hpp"
 
 #include <mpi.h>
@@ -54,24 +54,24 @@ class MpiControlChannel final : public ControlChannel {
     }
   }
 
-  std::list<Sent> on_the_way_;  // their memory belongs to MPI
+  std::list<Sent> on_the_way_;  // MPI may access their memory
 };
 
 }  // namespace
 
 Mailbox& control_mailbox() {
-  // Never destroyed: MPI may still read from messages on the way.
+  // Never destroyed: MPI may still read from messages in flight.
   static auto& channel = *new MpiControlChannel;
   static auto& mailbox = *new Mailbox(channel);
   return mailbox;
 }
 
-void say_gone() noexcept {
+void send_gone() noexcept {
   if (partitions() == nullptr || partitions()->table.count() == 1) return;
   try {
-    (void)control_mailbox().say_gone();
+    (void)control_mailbox().send_gone();
   } catch (const std::exception&) {
-    // Without memory they hear of it another way (partition_end.hpp).
+    // Without memory they learn it another way (partition_end.hpp).
   }
 }
 

@@ -1,4 +1,4 @@
-// The control messages of this process over MPI (mailbox.hpp), and what MPI_Finalize says by them.
+// Control messages over MPI (mailbox.hpp), and the messages that MPI_Finalize sends.
 #pragma once
 
 #include "vmpi/streams/mailbox.hpp"
@@ -8,7 +8,7 @@ namespace ardoise::vmpi {
 // Between initialise_partitions and finalise_partitions.
 Mailbox& control_mailbox();
 
-// MPI_Finalize: processes that wait for this one to open a stream hear that it won't. Cheap when there are none.
-void say_gone() noexcept;
+// MPI_Finalize: notifies processes that wait for this one to open a stream. Cheap when there are none.
+void send_gone() noexcept;
 
 }  // namespace ardoise::vmpi

@@ -1,4 +1,4 @@
-// See transport.hpp. Only PMPI functions, which wrappers don't see.
+// Calls PMPI functions only, which wrappers do not see.
 #include <cassert>
 
 #include "vmpi/streams/mpi_control.hpp"
@@ -24,7 +24,7 @@ int code_of(int mpi_result) {
 
 namespace {
 
-// Below MPI_THREAD_SERIALIZED MPI is for the thread that has initialised it.
+// Below MPI_THREAD_SERIALIZED only the thread that initialised MPI may call it.
 [[maybe_unused]] bool may_call_mpi() {
   int level = MPI_THREAD_SINGLE, is_main = 0;
   PMPI_Query_thread(&level);

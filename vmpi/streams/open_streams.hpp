@@ -1,5 +1,4 @@
-// What others in this process ask of open streams: MPI_Finalize (world.cpp), the analyzer's loop. Implemented by
-// stream_api.cpp.
+// Operations on open streams for MPI_Finalize (world.cpp) and the analyzer's loop. Implemented by stream_api.cpp.
 #pragma once
 
 #include <chrono>
@@ -9,19 +8,19 @@
 
 namespace ardoise::vmpi {
 
-// This stream is the tool's own: when it is left open, the program is not to blame, and nothing is said about it. Its
-// end does not wait for readers that take nothing for so long; VMPI_Stream_close returns VMPI_ERR_TIMEOUT then.
-void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
+// Marks a stream of the tool itself: no message when it is left open. Its close waits at most `patience` for readers
+// that take no block; VMPI_Stream_close then returns VMPI_ERR_TIMEOUT.
+void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
 
-// MPI is at work on a block for this stream: it is worth polling again soon.
+// True: MPI is transferring a block of this stream, so polling again soon is worthwhile.
 bool is_receiving(const VMPI_Stream& stream) noexcept;
 
-// Processes of this machine at the other end that do not run any more and have not closed it. Some of what they sent
-// may still be on its way: only later does the stream tell of them (VMPI_ERR_PEER). Ranks of the universe.
+// Peers on this machine whose processes have ended without closing the stream, as universe ranks. Some of their blocks
+// may still be in flight: the stream reports VMPI_ERR_PEER later.
 std::vector<int> gone_peers(const VMPI_Stream& stream);
 
-// Before the real MPI_Finalize: says so in one sentence on standard error, waits until what was written was received,
-// tells the peers the end, and that it is no proper one. Free when no stream is open.
-void leave_open_streams() noexcept;
+// Before the real MPI_Finalize: reports open streams in one sentence on standard error, waits until written blocks were
+// received, and tells the peers that the stream ended without being closed. Costs nothing when no stream is open.
+void end_open_streams() noexcept;
 
 }  // namespace ardoise::vmpi

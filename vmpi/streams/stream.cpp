@@ -1,4 +1,3 @@
-// See stream.hpp.
 #include "vmpi/streams/stream.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace ardoise::vmpi {
 namespace {
 
 constexpr std::size_t kDefaultPoolBlocks = 64;
-constexpr std::chrono::seconds kLookInterval(1);  // at peers that may have died or, by a lender, have closed
+constexpr std::chrono::seconds kLookInterval(1);  // for peers that died and, when lending, for readers that closed
 
 // A stream that only writes still matches the empty messages of readers that close early.
 std::size_t pool_blocks(const StreamOptions& options, Mode mode) {
@@ -38,9 +37,9 @@ int Stream::progress(ReadAhead how_far) {
   if (code == VMPI_SUCCESS) code = receiver_.match();
   if (code == VMPI_SUCCESS && mode_.reads) code = receiver_.fill(how_far);
   // A peer that has closed takes no more blocks; our end lets its close() return.
-  if (code == VMPI_SUCCESS && mode_.writes) code = sender_.tell_end(EndTo::closed_peers);
+  if (code == VMPI_SUCCESS && mode_.writes) code = sender_.send_ends(EndTo::closed_peers);
   if (code != VMPI_SUCCESS) failure_ = code;
-  receiver_.take_left(untold_deaths_);
+  receiver_.take_left(unreported_deaths_);
   if (receiver_.take_activity() || sender_.blocks_in_flight() != in_flight) backoff_.reset();
   return code;
 }
@@ -65,11 +64,11 @@ void Stream::look_for_dead_peers() {
   if (now - last_look_ < kLookInterval) return;
   last_look_ = now;
   std::vector<std::size_t> dead;
-  // Those that were dead a second ago.
+  // Peers that had already ended one second ago.
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     if (endpoints_[i].has_died) receiver_.abandon(i);
   }
-  // What a process sent just before it ended, its end included, may take MPI some more calls to find.
+  // MPI may need some more calls to find what a process sent just before it ended.
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     auto& endpoint = endpoints_[i];
     if (endpoint.has_closed || endpoint.process == 0 || transport_.is_alive(endpoint.process)) continue;
@@ -77,14 +76,14 @@ void Stream::look_for_dead_peers() {
     endpoint.is_gone = true;
   }
   if (dead.empty()) return;
-  // What they sent before they died, the end included, comes first.
+  // Messages sent before the death, the end included, come first.
   if (const int code = receiver_.match(); code != VMPI_SUCCESS) failure_ = code;
   for (const auto i : dead) {
     if (endpoints_[i].has_closed) continue;
     endpoints_[i].has_died = true;
     receiver_.mark_closed(i);
     sender_.forget(i);
-    untold_deaths_.push_back(endpoints_[i].rank);
+    unreported_deaths_.push_back(endpoints_[i].rank);
   }
 }
 
@@ -124,7 +123,7 @@ int Stream::reclaim(void** block, bool may_wait) {
   if (!sender_.has_lent()) return 0;
   if (!sender_.can_reclaim()) {
     const auto ready = [this] { return sender_.can_reclaim(); };
-    const int code = may_wait ? wait_until(ready, while_writing()) : look_for_sent();
+    const int code = may_wait ? wait_until(ready, while_writing()) : poll_sent();
     if (code != VMPI_SUCCESS) return code;
     if (!ready()) return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
   }
@@ -132,7 +131,7 @@ int Stream::reclaim(void** block, bool may_wait) {
   return 1;
 }
 
-int Stream::look_for_sent() {
+int Stream::poll_sent() {
   const bool may_be_left = std::chrono::steady_clock::now() - last_look_ >= kLookInterval;
   if (mode_.reads || may_be_left) {
     const int code = progress(while_writing());
@@ -149,10 +148,10 @@ int Stream::nothing_there() {
   return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
 }
 
-int Stream::tell_death(int* universe_rank) {
-  if (!untold_deaths_.empty()) {
-    if (universe_rank != nullptr) *universe_rank = untold_deaths_.front();
-    untold_deaths_.pop_front();
+int Stream::report_death(int* universe_rank) {
+  if (!unreported_deaths_.empty()) {
+    if (universe_rank != nullptr) *universe_rank = unreported_deaths_.front();
+    unreported_deaths_.pop_front();
   }
   return VMPI_ERR_PEER;
 }
@@ -163,8 +162,8 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
   bool is_there = false;
   const auto ready = [&] {
     is_there = is_there || receiver_.deliver(delivery);
-    receiver_.take_left(untold_deaths_);
-    return is_there || !untold_deaths_.empty() || receiver_.at_end();
+    receiver_.take_left(unreported_deaths_);
+    return is_there || !unreported_deaths_.empty() || receiver_.at_end();
   };
   if (!may_wait) {
     if (const int code = progress(ReadAhead::one_block); code != VMPI_SUCCESS) return code;
@@ -174,7 +173,7 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
   } else if (const int code = wait_until(ready, ReadAhead::one_block); code != VMPI_SUCCESS) {
     return code;
   }
-  if (!is_there && !untold_deaths_.empty()) return tell_death(universe_rank);
+  if (!is_there && !unreported_deaths_.empty()) return report_death(universe_rank);
   if (!is_there) return 0;
   backoff_.reset();
   *block = delivery.block;
@@ -185,20 +184,20 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
 
 int Stream::read_one(std::byte* memory, bool may_wait) {
   const auto ready = [this] {
-    return receiver_.has_blocks() || receiver_.has_matched() || !untold_deaths_.empty() || receiver_.at_end();
+    return receiver_.has_blocks() || receiver_.has_matched() || !unreported_deaths_.empty() || receiver_.at_end();
   };
   if (!receiver_.has_blocks()) {
     const int code = may_wait ? wait_until(ready, ReadAhead::nothing) : progress(ReadAhead::nothing);
     if (code != VMPI_SUCCESS) return code;
   }
   if (!receiver_.has_blocks() && receiver_.has_matched()) {
-    // Straight into the caller's memory. When MPI needs time for it, the pool is filled meanwhile.
+    // Straight into the caller's memory. While MPI needs time for it, the pool is filled.
     Delivery delivery;
     int code = receiver_.start_direct(memory, delivery);
     if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, ReadAhead::one_block);
     if (code != VMPI_SUCCESS) return failure_ = code;
     if (receiver_.take_direct_lost()) {
-      return tell_death(nullptr);
+      return report_death(nullptr);
     }
     std::memset(memory + delivery.bytes, 0, block_bytes_ - delivery.bytes);
     return 1;
@@ -240,13 +239,13 @@ bool Stream::leave() {
   if (progress(ReadAhead::everything) != VMPI_SUCCESS || is_out_of_patience()) return true;
   look_for_dead_peers();
   if (failure_ != VMPI_SUCCESS || !sender_.idle()) return failure_ != VMPI_SUCCESS;
-  if (!told_left_) {
-    told_left_ = true;
+  if (!sent_left_) {
+    sent_left_ = true;
     for (const auto& endpoint : endpoints_) {
-      if (endpoint.told_end || endpoint.has_died) continue;
+      if (endpoint.sent_end || endpoint.has_died) continue;
       if (transport_.send_left(endpoint.rank, endpoint.tag) != VMPI_SUCCESS) return true;
     }
-    if (sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers) != VMPI_SUCCESS) return true;
+    if (sender_.send_ends(mode_.writes ? EndTo::all : EndTo::open_peers) != VMPI_SUCCESS) return true;
   }
   return !mode_.reads || receiver_.at_end();
 }
@@ -259,11 +258,11 @@ int Stream::close() {
     code = wait_until([this] { return sender_.idle() || is_out_of_patience(); }, while_writing());
     if (code == VMPI_SUCCESS && !sender_.idle()) return failure_ = VMPI_ERR_TIMEOUT;
   }
-  if (code == VMPI_SUCCESS) code = sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers);
-  // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
+  if (code == VMPI_SUCCESS) code = sender_.send_ends(mode_.writes ? EndTo::all : EndTo::open_peers);
+  // A reader that closes first has told the writers; blocks that they sent before they learned it are discarded.
   if (code == VMPI_SUCCESS && mode_.reads)
     code = wait_until([this] { return receiver_.at_end(); }, ReadAhead::everything);
-  if (code == VMPI_SUCCESS && !untold_deaths_.empty()) code = VMPI_ERR_PEER;
+  if (code == VMPI_SUCCESS && !unreported_deaths_.empty()) code = VMPI_ERR_PEER;
   return code;
 }
 

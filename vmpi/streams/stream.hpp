@@ -1,5 +1,5 @@
-// A stream as C++ sees it; VMPI_Stream_* are thin covers of this class (stream_api.cpp). Joins the writing and the
-// reading half, waits where a call may wait, ends what has ended. docs/internals/streams.md has the protocol.
+// A stream; the VMPI_Stream_* functions (stream_api.cpp) wrap this class. It joins the sending and the receiving half,
+// blocks in blocking calls, and ends the stream. docs/internals/streams.md describes the protocol.
 #pragma once
 
 #include <chrono>
@@ -19,14 +19,14 @@ struct StreamOptions {
   Balance balance = Balance::none;
   int writer_buffers = 3;
   std::size_t reader_limit_bytes = 0;  // 0: 64 blocks
-  bool gives_way = true;  // false: in a model, where all ends run in this thread, and nobody else is waited for
+  bool gives_way = true;               // false: in a model where one thread runs all ends, so that waiting is useless
 };
 
-// One thread at a time, except release() (any thread, lock-free, no MPI inside). Functions return VMPI codes.
+// One thread at a time, except release() (any thread, lock-free, no MPI call). Functions return VMPI codes.
 class Stream {
  public:
-  // Takes endpoints that have met (stream_handshake.hpp); `tag` is where this end receives, `seed` for random policies.
-  // Throws std::bad_alloc.
+  // Takes connected endpoints (run_handshake.hpp); `tag` is the tag on which this end receives, `seed` seeds random
+  // policies. Throws std::bad_alloc.
   Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode, int tag, const StreamOptions& options,
          std::uint64_t seed);
   Stream(const Stream&) = delete;
@@ -44,35 +44,35 @@ class Stream {
   // See open_streams.hpp.
   std::vector<int> gone_peers() const;
   int close();
-  // Of close() and leave() with readers that take nothing; 0: without end.
+  // How long close() and leave() wait for readers that take no block; 0: without limit.
   void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
-  // MPI_Finalize with the stream open: the same in steps that don't wait, so that several streams go on together, and
-  // with a word to the peers that it was not closed. Blocks that the program still holds are its own. leave(): true
-  // when all is done that can be, to be called again until then.
+  // MPI_Finalize with the stream open: close() in non-blocking steps, so that several streams advance together, with a
+  // message to the peers that the stream was not closed. Blocks that the program holds stay valid. leave() is called
+  // until it returns true.
   void start_leaving();
   bool leave();
 
  private:
-  // Makes everything go on that can.
+  // Advances sends and receives.
   int progress(ReadAhead how_far);
-  // Calls progress until ready() or an error, without spinning when nothing happens.
+  // Calls progress until ready() or an error, with backoff.
   template <typename Ready>
   int wait_until(Ready ready, ReadAhead how_far);
   // At the end: no reader has taken a block for too long.
   bool is_out_of_patience();
-  // Once a second at most, when nothing happens: which peers have died?
+  // Checks at most once a second, while idle, which peers have died.
   void look_for_dead_peers();
-  // For calls of the writing half. A two-way stream reads ahead in them, so that two ends that write to each other
-  // don't wait for each other as long as their pools have room.
+  // For calls of the sending half. A two-way stream reads ahead in them, so that two ends that write to each other do
+  // not block while their pools have room.
   ReadAhead while_writing() const { return mode_.reads ? ReadAhead::everything : ReadAhead::nothing; }
-  // For a program that lends and goes on with other work: has MPI sent anything? Whatever else it is asked, it looks at
-  // all its connections, and gives the processor away where it is set to (Open MPI's mpi_yield_when_idle): among
-  // threads that spin, each time is a time slice lost. So readers' ends are looked for once a second.
-  int look_for_sent();
+  // Tests sends for a program that lends blocks and does other work. Each MPI call makes the library poll all
+  // connections and, with mpi_yield_when_idle (Open MPI), yield the processor: among spinning threads that costs a time
+  // slice each time. So ends of readers are checked once a second.
+  int poll_sent();
   int read_one(std::byte* memory, bool may_wait);
-  // Tells one of the untold deaths: VMPI_ERR_PEER.
-  int tell_death(int* universe_rank);
-  // The code to return when nothing is there: an error that wasn't told yet, the end, or VMPI_EAGAIN.
+  // Reports one unreported death: VMPI_ERR_PEER.
+  int report_death(int* universe_rank);
+  // The code to return when no block is available: an unreported error, the end, or VMPI_EAGAIN.
   int nothing_there();
 
   Transport& transport_;
@@ -83,9 +83,9 @@ class Stream {
   StreamSender sender_;
   StreamReceiver receiver_;
   Backoff backoff_{std::chrono::milliseconds(16)};
-  int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is of no more use
-  std::deque<int> untold_deaths_;  // universe ranks
-  bool told_left_ = false;
+  int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is unusable
+  std::deque<int> unreported_deaths_;  // universe ranks
+  bool sent_left_ = false;
   std::chrono::nanoseconds patience_{0};
   std::size_t left_to_take_ = 0;  // blocks
   std::chrono::steady_clock::time_point taken_last_{};

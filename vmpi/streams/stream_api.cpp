@@ -1,4 +1,4 @@
-// The C functions of vmpi.h on streams: check arguments, open, forward to Stream; no exception leaves.
+// The C functions of vmpi.h on streams: check arguments, open, forward to Stream; let no exception out.
 #include <algorithm>
 #include <atomic>
 #include <climits>
@@ -16,24 +16,24 @@
 #include "vmpi/streams/backoff.hpp"
 #include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/open_streams.hpp"
+#include "vmpi/streams/run_handshake.hpp"
 #include "vmpi/streams/stream.hpp"
-#include "vmpi/streams/stream_handshake.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"
 
 using namespace ardoise::vmpi;
 
-// From init to close.
+// Lifetime: init to close.
 struct VMPI_Stream_state {
   StreamOptions options;
   std::unique_ptr<Transport> transport;
   std::unique_ptr<Stream> stream;  // set while open
-  bool is_silent = false;          // see set_tools_own
+  bool is_silent = false;          // see mark_as_tool_stream
 };
 
 namespace {
 
-// Streams that are open, for MPI_Finalize.
+// Open streams, for MPI_Finalize.
 ardoise::Mutex open_mutex;
 std::vector<VMPI_Stream_state*> open_streams GUARDED_BY(open_mutex);
 
@@ -47,15 +47,15 @@ void forget_open(const VMPI_Stream_state* state) {
   std::erase(open_streams, state);
 }
 
-// A receive tag of its own for each stream of this process. Comes round again only after two thousand million streams
-// (or, with an MPI that has few tags, after 32 thousand), long after the last message of the first one.
+// The receive tag of a new stream. A tag is reused only after two thousand million streams (with an MPI that has few
+// tags, 32 thousand), long after the last message of its first stream.
 int next_tag() {
   static std::atomic<unsigned> opened{0};
   int* upper_bound = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(control_comm(), MPI_TAG_UB, &upper_bound, &found);
   const auto highest = static_cast<unsigned>(found != 0 && upper_bound != nullptr ? *upper_bound : 32767);
-  // Relaxed: only the numbers have to differ.
+  // Relaxed: only uniqueness matters.
   return kFirstDataTag + static_cast<int>(opened.fetch_add(1, std::memory_order_relaxed) % (highest - kFirstDataTag));
 }
 
@@ -69,7 +69,7 @@ std::optional<Mode> mode_of(const char* mode) {
 
 bool is_flag(int flags) { return (flags & ~VMPI_STREAM_NONBLOCK) == 0; }
 
-// Runs action(state) on a stream that was initialised; exceptions become codes.
+// Runs action(state) on an initialised stream; exceptions become codes.
 template <typename Action>
 int with_state(VMPI_Stream* stream, Action action) noexcept {
   if (stream == nullptr) return VMPI_ERR_ARG;
@@ -81,7 +81,7 @@ int with_state(VMPI_Stream* stream, Action action) noexcept {
   }
 }
 
-// The same on one that is open.
+// The same on an open stream.
 template <typename Action>
 int with_open(VMPI_Stream* stream, Action action) noexcept {
   return with_state(stream, [&](VMPI_Stream_state& state) -> int {
@@ -104,7 +104,7 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
     const int tag = next_tag();
     std::vector<Endpoint> endpoints;
     const StreamTerms terms{state.options.block_bytes, *wanted_mode, tag};
-    if (const int code = meet(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
+    if (const int code = run_handshake(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
     state.transport = make_mpi_transport(control_comm());
     state.stream = std::make_unique<Stream>(*state.transport, std::move(endpoints), *wanted_mode, tag, state.options,
                                             static_cast<std::uint64_t>(all->universe_rank));
@@ -117,7 +117,7 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
 
 namespace ardoise::vmpi {
 
-void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
+void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
   if (stream.state == nullptr) return;
   stream.state->is_silent = true;
   if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
@@ -132,7 +132,7 @@ bool is_receiving(const VMPI_Stream& stream) noexcept {
   return stream.state != nullptr && stream.state->stream != nullptr && stream.state->stream->is_receiving();
 }
 
-void leave_open_streams() noexcept {
+void end_open_streams() noexcept {
   const ardoise::MutexLock lock(open_mutex);
   if (open_streams.empty() || partitions() == nullptr) return;
   const auto of_program =
@@ -140,7 +140,7 @@ void leave_open_streams() noexcept {
   if (of_program > 0) {
     std::fprintf(stderr,
                  "ardoise: process %d of the universe called MPI_Finalize with %td open stream%s; close streams with "
-                 "VMPI_Stream_close, because their other ends take this for a failure.\n",
+                 "VMPI_Stream_close, because their peers treat this as a failure.\n",
                  partitions()->universe_rank, of_program, of_program == 1 ? "" : "s");
   }
   try {
@@ -152,7 +152,7 @@ void leave_open_streams() noexcept {
     Backoff backoff;
     while (std::erase_if(leaving, [](Stream* stream) { return stream->leave(); }), !leaving.empty()) backoff.pause();
   } catch (const std::exception&) {
-    // What is left of them goes with the process.
+    // The process ends anyway.
   }
   open_streams.clear();
 }
@@ -233,10 +233,10 @@ int VMPI_Stream_close(VMPI_Stream* stream) {
     int code = VMPI_SUCCESS;
     if (state.stream != nullptr) {
       if (state.stream->taken_blocks() > 0) return VMPI_ERR_STATE;
-      // After MPI_Finalize the stream has been left already (leave_open_streams).
+      // After MPI_Finalize the stream has already ended (end_open_streams).
       if (partitions() != nullptr) code = state.stream->close();
       forget_open(&state);
-      // After an error MPI may still read from or write to the blocks: better a leak than memory that others get.
+      // After an error MPI may still access the blocks: they are leaked rather than freed.
       if (code != VMPI_SUCCESS) {
         (void)state.stream.release();
         (void)state.transport.release();

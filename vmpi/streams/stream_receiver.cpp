@@ -1,4 +1,3 @@
-// See stream_receiver.hpp.
 #include "vmpi/streams/stream_receiver.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ StreamReceiver::StreamReceiver(Transport& transport, std::vector<Endpoint>& endp
 }
 
 int StreamReceiver::match() {
-  // More matched messages than this would make the choice no better; what isn't matched waits in MPI.
+  // More matched messages would not improve the choice; unmatched ones wait in MPI.
   const std::size_t enough = 2 * endpoints_.size() + pool_.blocks();
   while (matched_.size() < enough) {
     bool found = false;
@@ -77,7 +76,7 @@ bool StreamReceiver::deliver(Delivery& delivery) {
   ++delivery_number_;
   for (auto next = receiving_.begin(); next != receiving_.end(); ++next) {
     auto& passed_over = passed_over_[next->endpoint];
-    if (passed_over == delivery_number_) continue;  // an earlier block of this writer isn't there yet
+    if (passed_over == delivery_number_) continue;  // an earlier block of this writer is incomplete
     if (!next->is_complete) {
       passed_over = delivery_number_;
       continue;

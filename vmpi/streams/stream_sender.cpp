@@ -1,4 +1,3 @@
-// See stream_sender.hpp.
 #include "vmpi/streams/stream_sender.hpp"
 
 #include <cassert>
@@ -70,20 +69,20 @@ void* StreamSender::reclaim() {
   return memory;
 }
 
-int StreamSender::tell_end(EndTo whom) {
+int StreamSender::send_ends(EndTo whom) {
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     auto& endpoint = endpoints_[i];
-    if (endpoint.told_end) continue;
+    if (endpoint.sent_end) continue;
     if (whom == EndTo::open_peers && endpoint.has_closed) continue;
     if (whom == EndTo::closed_peers && (!endpoint.has_closed || loads_[i].in_flight > 0)) continue;
     if (const int code = transport_.send_empty(endpoint.rank, endpoint.tag); code != VMPI_SUCCESS) return code;
-    endpoint.told_end = true;
+    endpoint.sent_end = true;
   }
   return VMPI_SUCCESS;
 }
 
 void StreamSender::forget(std::size_t endpoint) {
-  endpoints_[endpoint].told_end = true;
+  endpoints_[endpoint].sent_end = true;
   in_flight_.forget([&](MPI_Request, const Block& block) {
     if (block.endpoint != endpoint) return false;
     retire(block);

@@ -1,5 +1,5 @@
-// The writing half of a stream: blocks on their way, the buffers of VMPI_Stream_write, memory lent by the program.
-// Owned by Stream, one thread at a time, never waits: Stream::wait_until does.
+// The sending half of a stream: blocks in flight, the buffers of VMPI_Stream_write, memory lent by the program. Owned
+// by Stream, one thread at a time. Never blocks: Stream::wait_until does.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,33 @@
 
 namespace ardoise::vmpi {
 
-enum class EndTo { everybody, open_peers, closed_peers };
+enum class EndTo { all, open_peers, closed_peers };
 
 class StreamSender {
  public:
   StreamSender(Transport& transport, std::vector<Endpoint>& endpoints, std::size_t block_bytes, int buffers,
                Balance balance, std::uint64_t seed);
 
-  // One of the stream's own buffers, nullptr when all are in flight. Memory is allocated at first use (std::bad_alloc).
+  // One of the stream's own buffers, nullptr when all are in flight. Allocates at first use (std::bad_alloc).
   void* free_buffer();
-  // Sends a buffer got from free_buffer, or lent memory, to an endpoint that the policy picks.
-  // VMPI_ERR_PEER: all have closed; the memory stays with the caller then.
+  // Sends a buffer from free_buffer, or lent memory, to an endpoint that the policy picks. VMPI_ERR_PEER: all have
+  // closed; the memory stays with the caller.
   int start(void* block, std::size_t bytes, bool is_lent);
 
-  // Looks for completed sends.
+  // Collects completed sends.
   int poll();
 
   bool idle() const { return in_flight_.empty(); }
   std::size_t blocks_in_flight() const { return in_flight_.size(); }
-  // Lent memory whose send completed, in the order of completion; nullptr: none at present.
+  // Lent memory whose send has completed, in the order of completion; nullptr: none.
   void* reclaim();
   bool has_lent() const { return lent_in_flight_ > 0 || !reclaimable_.empty(); }
   bool can_reclaim() const { return !reclaimable_.empty(); }
   bool has_free_buffer() const { return !free_.empty() || owned_.size() < static_cast<std::size_t>(buffers_); }
 
-  // Says the end to those that haven't heard it from us. closed_peers: only once nothing is on its way to them.
-  int tell_end(EndTo whom);
-  // A dead process takes nothing any more: its blocks count as gone. Their requests are never touched again.
+  // Sends the end to endpoints that have not got it. closed_peers: only where nothing is in flight to them.
+  int send_ends(EndTo whom);
+  // Drops the blocks in flight to a dead process. Their requests are never used again.
   void forget(std::size_t endpoint);
 
  private:

@@ -1,4 +1,4 @@
-// A set of MPI requests, each with what it is about; one Testsome asks for all. Used by both ends of a stream.
+// A set of MPI requests, each with an item that describes it; one Testsome tests all. Used by both ends of a stream.
 #pragma once
 
 #include <utility>
@@ -21,7 +21,7 @@ class Transfers {
     indices_.resize(requests_.size());
   }
 
-  // Calls done(item) for each completed transfer and forgets it. Returns a VMPI code.
+  // Calls done(item) for each completed transfer and removes it. Returns a VMPI code.
   template <typename Done>
   int poll(Transport& transport, Done done) {
     if (empty()) return VMPI_SUCCESS;
@@ -32,7 +32,7 @@ class Transfers {
     return VMPI_SUCCESS;
   }
 
-  // Forgets transfers for which unwanted(request, item) holds; keeps the order of the others.
+  // Removes transfers for which unwanted(request, item) holds; the others keep their order.
   template <typename Unwanted>
   void forget(Unwanted unwanted) {
     std::size_t kept = 0;

@@ -1,4 +1,3 @@
-// See agreement.hpp.
 #include "vmpi/world/agreement.hpp"
 
 #include <unistd.h>
@@ -11,7 +10,7 @@ bool all_succeeded(const Failure& failure, std::int32_t context, int rank) {
   if (failure.what() != nullptr) {
     std::fprintf(stderr,
                  "ardoise: process %d of the launch could not make the partitions because %s; a launch of several "
-                 "programs ends now, and a single program runs on in the world of the launch.\n",
+                 "programs ends now, a single program continues in the world of the launch.\n",
                  rank, failure.what());
   }
   int lowest[3] = {failure.what() == nullptr ? 1 : 0, context, -context};
@@ -19,12 +18,12 @@ bool all_succeeded(const Failure& failure, std::int32_t context, int rank) {
   if (result == MPI_SUCCESS && lowest[0] == 1) return true;
   if (result != MPI_SUCCESS) {
     std::fprintf(stderr,
-                 "ardoise: process %d of the launch cannot tell whether all have their partitions, because "
+                 "ardoise: process %d of the launch cannot check that all processes made their partitions because "
                  "MPI_Allreduce failed; the launch ends.\n",
                  rank);
   }
   if (result != MPI_SUCCESS || lowest[1] != -lowest[2]) {
-    ::usleep(200'000);  // Hydra throws away what it has not read yet of the processes' output
+    ::usleep(200'000);  // Hydra discards output of the processes that it has not read yet
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
   return false;

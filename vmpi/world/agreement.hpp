@@ -1,5 +1,5 @@
-// MPI_Init builds the partitions in steps that every process takes, and a step can fail in one process alone. All of
-// them must know, or some would be in their partition's world and wait for others that are in the real one.
+// MPI_Init makes the partitions in collective steps, and a step can fail in one process alone. All processes must learn
+// it, or some would be in their partition's world and wait for others in the real one.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 
 namespace ardoise::vmpi {
 
-// The first thing that failed in this process; nullptr: nothing. The step that all reach together may be a later one.
+// The first failure of this process; nullptr: none. Later collective steps report it.
 class Failure {
  public:
   void note(const char* what) {
@@ -18,7 +18,7 @@ class Failure {
   void check(int result, const char* what) {
     if (result != MPI_SUCCESS) note(what);
   }
-  // Work without MPI, which may run out of memory.
+  // Runs an action without MPI that may run out of memory.
   template <class Action>
   void attempt(Action action) {
     if (what_ != nullptr) return;
@@ -34,10 +34,10 @@ class Failure {
   const char* what_ = nullptr;
 };
 
-// Collective over MPI_COMM_WORLD, whose handler returns errors: true when nothing has failed in any process. A process
-// that failed says so in one sentence on standard error. false: nothing has come of it in any process, and the launch
-// has one program only (`context`, the number of the program, is the same everywhere). A launch of several programs
-// ends here: in one real world they would take part in each other's collectives.
+// Collective over MPI_COMM_WORLD, whose handler returns errors. true: no process has failed. A failed process reports
+// it in one sentence on standard error. false: the steps have no effect in any process, and the launch has one program
+// only (`context`, the number of the program, is equal everywhere). A launch of several programs is aborted here: in
+// the real world the programs would take part in each other's collectives.
 [[nodiscard]] bool all_succeeded(const Failure& failure, std::int32_t context, int rank);
 
 }  // namespace ardoise::vmpi

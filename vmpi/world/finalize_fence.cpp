@@ -1,10 +1,9 @@
-// See finalize_fence.hpp.
 #include "vmpi/world/finalize_fence.hpp"
 
 #include <cstdlib>
 
 #if defined(OPEN_MPI)
-// What the parameter sets in the library.
+// The library's variable for the parameter.
 extern "C" bool ompi_async_mpi_finalize __attribute__((weak));
 #endif
 
@@ -32,7 +31,7 @@ void fence(MPI_Comm world) noexcept {
   if (!is_dropped) return;
   PMPI_Barrier(world);
 #if defined(OPEN_MPI)
-  // A program that calls MPI_T_init_thread has the library read its parameters again, from an environment without ours.
+  // MPI_T_init_thread makes the library read its parameters again, from an environment without our request.
   if (&ompi_async_mpi_finalize != nullptr) ompi_async_mpi_finalize = true;
 #endif
 }

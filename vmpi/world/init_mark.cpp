@@ -1,4 +1,3 @@
-// See init_mark.hpp.
 #include "vmpi/world/init_mark.hpp"
 
 #include <sys/socket.h>
@@ -25,7 +24,7 @@ struct Name {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-// The end of a variable's value, where names of launches differ; "": it is not set.
+// The last bytes of a variable's value, where launch names differ; "": not set.
 const char* end_of(const char* variable) noexcept {
   constexpr std::size_t kMost = 26;
   const char* const value = std::getenv(variable);
@@ -34,8 +33,8 @@ const char* end_of(const char* variable) noexcept {
   return length > kMost ? value + (length - kMost) : value;
 }
 
-// The variable that numbers this process among those of the launch on this machine. The first is Open MPI's own, which
-// nothing of ours changes (launch_environment.hpp).
+// The process's number among those of the launch on this machine. The first variable is Open MPI's own, which we never
+// change (launch_environment.hpp).
 int own_local_rank() noexcept {
   for (const char* const name : {"OMPI_MCA_orte_ess_node_rank", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}) {
     if (const char* const rank = std::getenv(name)) return std::atoi(rank);
@@ -43,9 +42,9 @@ int own_local_rank() noexcept {
   return -1;
 }
 
-// What all processes of a launch on this machine have in common: the name that PMIx gave it and the folder of its
-// server (Open MPI), or the port or process that their connections to Hydra were made by (MPICH). All of them, because
-// a launch from within another one may inherit what belongs to that. And which process it is.
+// The launch in a form common to its processes on this machine, and the process's number. The launch: PMIx's name and
+// server folder (Open MPI), or the port or process of the Hydra connections (MPICH). All of them are used, because a
+// nested launch may inherit some.
 Name name_of_mark(int local_rank) noexcept {
   Name name;
   if (local_rank < 0) return name;
@@ -58,7 +57,7 @@ Name name_of_mark(int local_rank) noexcept {
   if (*connection != '\0') (void)::getsockopt(std::atoi(connection), SOL_SOCKET, SO_PEERCRED, &maker, &size);
   char purpose[32];
   std::snprintf(purpose, sizeof purpose, "mark of %d", local_rank);
-  char* const text = name.address.sun_path + 1;  // after a zero: abstract
+  char* const text = name.address.sun_path + 1;  // after a zero byte: abstract socket
   constexpr int kMostText = sizeof name.address.sun_path - 2;
   const int length = std::snprintf(text, kMostText + 1, "ardoise-init-%s-%s-%s-%d-%d-%016llx", launch,
                                    end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid), local_rank,

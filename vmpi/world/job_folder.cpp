@@ -1,11 +1,10 @@
-// Open MPI keeps files of a running job in a folder of the job, the shared file pointers of MPI-IO among them, and each
-// process asks the launcher, through PMIx, to remove that folder with all that is in it when the process leaves
-// MPI_Finalize. That is harmless where all leave together; without the fence over the job (finalize_fence.hpp) the
-// first program that ends would take away the files of the others. Here the request is narrowed to the process's own
-// folder in it; the folder of the job goes with the job.
+// Open MPI keeps files of a running job, such as shared file pointers of MPI-IO, in the job's folder. Each process asks
+// the launcher, through PMIx, to remove that folder recursively when the process leaves MPI_Finalize. Without the fence
+// over the job (finalize_fence.hpp) the first program that ends would remove the files of the others. This hook narrows
+// the request to the process's own subfolder; the job's folder is removed with the job.
 //
-// PMIx_Job_control_nb is interposed as MPI functions are. PMIx's headers need not be installed where Ardoise is built,
-// so the part of the interface that is used is written down here; it has been the same since PMIx 2.
+// PMIx_Job_control_nb is interposed like MPI functions. PMIx's headers may be missing where Ardoise is built, so the
+// used part of the interface is declared here; it has not changed since PMIx 2.
 #include <mpi.h>
 
 #if defined(OPEN_MPI)
@@ -60,7 +59,7 @@ bool names_a_folder(const Directive* directives, std::size_t count) {
 
 }  // namespace
 
-// The request is packed before the real function returns, so that the caller's directive can be lent another path.
+// The request is packed before the real function returns, so the caller's directive can hold another path meanwhile.
 VMPI_EXPORT int PMIx_Job_control_nb(const void* targets, std::size_t target_count, Directive* directives,
                                     std::size_t count, void* callback, void* data) {
   JobControl* const real = real_job_control(__builtin_return_address(0));

@@ -1,4 +1,3 @@
-// See launch_secret.hpp.
 #include "vmpi/world/launch_secret.hpp"
 
 #include <bit>

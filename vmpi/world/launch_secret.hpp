@@ -1,6 +1,6 @@
-// Names that all processes of a launch can make up by themselves, before they can talk to each other, and no other user
-// of the machine can guess: Open MPI's launcher draws a key for each job and gives it to its processes in the
-// environment, which nobody else can read. Hydra has no such key.
+// Secrets that all processes of a launch can compute before they can communicate, and that other users of the machine
+// cannot guess: Open MPI's launcher generates a key for each job and passes it in the environment, which only this user
+// can read. Hydra has no such key.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ardoise::vmpi {
 
-// A number for this purpose, which tells nothing of those for others. 0: the launch has no key.
+// A number for this purpose, which reveals nothing about those for other purposes. 0: the launch has no key.
 [[nodiscard]] std::uint64_t launch_secret(std::string_view purpose) noexcept;
 
 // SipHash-2-4 (Aumasson and Bernstein, 2012).

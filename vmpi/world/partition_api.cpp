@@ -9,7 +9,7 @@ using namespace ardoise::vmpi;
 const char* VMPI_Error_string(int code) {
   static constexpr const char* kMeanings[] = {
       "success",
-      "nothing there now, try again",
+      "nothing available now, try again",
       "an argument is out of its range",
       "called at the wrong time (before MPI_Init, after MPI_Finalize, or on a closed stream)",
       "out of memory",

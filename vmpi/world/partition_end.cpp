@@ -1,4 +1,3 @@
-// See partition_end.hpp.
 #include "vmpi/world/partition_end.hpp"
 
 #include <mpi.h>
@@ -13,7 +12,8 @@
 namespace ardoise::vmpi {
 namespace {
 
-// Errors of these calls are bound to no communicator and go to the world's handler, which may end the job.
+// Errors of these calls belong to no communicator and go to the world's handler, which may end the job. This returns
+// them instead.
 class ReturnedErrors {
  public:
   ReturnedErrors() {
@@ -31,7 +31,7 @@ class ReturnedErrors {
   MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
 };
 
-// Names may outlive a job where one server keeps those of several.
+// Names may outlive a job when one server keeps those of several.
 std::array<char, 128> name_of(int partition) {
   const char* job = std::getenv("PMIX_NAMESPACE");
   std::array<char, 128> name{};

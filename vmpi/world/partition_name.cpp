@@ -1,4 +1,3 @@
-// See partition_name.hpp.
 #include "vmpi/world/partition_name.hpp"
 
 #include <algorithm>
@@ -14,8 +13,8 @@ std::string_view base_name(std::string_view path) {
   return slash == std::string_view::npos || slash + 1 == path.size() ? path : path.substr(slash + 1);
 }
 
-// An interpreter as found in argv[0], a version behind it not counted ("python3.11", "lua5.4"), and those of its
-// options that swallow the next argument. Options that say what is run are handled in script_of.
+// An interpreter as in argv[0], ignoring a version suffix ("python3.11", "lua5.4"), and its options that take the next
+// argument. script_of handles options that name what to run.
 struct Interpreter {
   std::string_view name;
   std::vector<std::string_view> options_with_value;
@@ -52,7 +51,7 @@ const Interpreter* find_interpreter(std::string_view program) {
   return found == known.end() ? nullptr : &*found;
 }
 
-// What an interpreter runs; empty when that is no file ("-c", standard input, interactive).
+// The file that an interpreter runs; empty when there is none ("-c", standard input, interactive).
 std::string_view script_of(const Interpreter& interpreter, const std::vector<std::string>& arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string_view argument = arguments[i];
@@ -72,7 +71,7 @@ std::string_view script_of(const Interpreter& interpreter, const std::vector<std
 }  // namespace
 
 std::string program_name(const std::vector<std::string>& arguments, std::string_view executable) {
-  constexpr std::string_view deleted = " (deleted)";  // what Linux appends when the file was replaced meanwhile
+  constexpr std::string_view deleted = " (deleted)";  // Linux appends this when the file was replaced
   if (executable.ends_with(deleted)) executable.remove_suffix(deleted.size());
   std::string_view name = arguments.empty() ? std::string_view() : base_name(arguments[0]);
   if (name.empty()) name = base_name(executable);
@@ -91,7 +90,7 @@ const char* invalid_partition_name(std::string_view name) noexcept {
   if (name.find_first_not_of(" \t") == std::string_view::npos) return "it is empty";
   if (name.size() > kMaxPartitionName) return "it is longer than 127 bytes";
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (std::any_of(name.begin(), name.end(), is_control)) return "it has control characters in it";
+  if (std::any_of(name.begin(), name.end(), is_control)) return "it contains control characters";
   return nullptr;
 }
 
@@ -107,7 +106,7 @@ void make_names_unique(std::vector<std::string>& names, const std::vector<bool>&
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_explicit[i]) taken.insert(names[i]);
   }
-  std::map<std::string, int> numbers;  // the last one given to each name
+  std::map<std::string, int> numbers;  // the last number given to each name
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_explicit[i]) continue;
     const std::string base = names[i];

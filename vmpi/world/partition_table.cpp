@@ -1,4 +1,3 @@
-// See partition_table.hpp.
 #include "vmpi/world/partition_table.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// FNV-1a, 64 bits. The last bit is given to the kind of the key.
+// FNV-1a, 64 bits. The last bit holds the kind of the key.
 constexpr std::uint64_t kNeighboursOnly = 1;
 
 std::uint64_t hash(std::string_view kind, std::string_view text) {
@@ -38,7 +37,7 @@ PartitionKey PartitionKey::command_line(std::string_view executable, std::string
 
 std::size_t text_share(std::size_t contexts) {
   constexpr std::size_t kAll = 64 << 20;
-  constexpr std::size_t kName = kMaxPartitionName + 2;  // with a mark in front and a zero behind
+  constexpr std::size_t kName = kMaxPartitionName + 2;  // with a mark in front and a terminating zero
   return std::max(kAll / std::max<std::size_t>(contexts, 1), kName);
 }
 

@@ -1,5 +1,5 @@
-// Which process belongs to which partition: the pure part of partitions, computed by every process alike from one key
-// for each process of the universe. No MPI; used by partitions.cpp, and by tests at sizes no test machine has.
+// Membership of processes in partitions: the pure part of partitions.cpp, computed alike by every process from one key
+// per process of the universe. No MPI; tested at sizes beyond any test machine.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace ardoise::vmpi {
 
-// What decides the partition of a process, in eight bytes: processes with equal keys are together.
+// Eight bytes that decide a process's partition: processes with equal keys share one.
 class PartitionKey {
  public:
-  // An explicit name: joins all processes that have it, wherever they are.
+  // An explicit name joins all processes that have it, whatever their ranks.
   static PartitionKey explicit_name(std::string_view name);
   // The application context that the launcher numbers (MPI_APPNUM).
   static PartitionKey application_context(int number);
-  // Where the launcher doesn't number contexts: program and arguments. Joins neighbours in rank only, because the same
-  // program may have been launched twice.
+  // Program and arguments, for launchers that do not number contexts. Joins only processes of consecutive ranks,
+  // because the same program may have been launched twice.
   static PartitionKey command_line(std::string_view executable, std::string_view command);
 
   bool joins_neighbours_only() const { return (bits_ & 1U) != 0; }
@@ -30,13 +30,12 @@ class PartitionKey {
   std::uint64_t bits_;
 };
 
-// Bytes of name and command line that one application context may send, when there are so many of them: there is room
-// for every name, and MPI can count the bytes of all in one int.
+// Bytes of name and command line that one application context may send when there are this many: every name fits, and
+// the total fits an int of MPI.
 std::size_t text_share(std::size_t contexts);
 
-// Immutable once built; const members may be called by any thread. Ranks in a partition follow the universe ranks.
-// Memory: a few bytes for each run of consecutive ranks, of which there is one for each partition in an ordinary
-// launch.
+// Immutable once built; any thread may call const members. Ranks in a partition follow universe ranks. Memory: a few
+// bytes for each run of consecutive ranks; an ordinary launch has one run for each partition.
 class PartitionTable {
  public:
   PartitionTable() = default;
@@ -48,7 +47,7 @@ class PartitionTable {
   int root(int partition) const { return partitions_[index(partition)].runs.front().first_universe_rank; }
   // Universe rank of a partition's process, -1: no such partition or rank.
   int universe_rank(int partition, int rank) const;
-  // Partition of a process of the universe, -1: no such process.
+  // Partition of a process of the universe; -1: no such process.
   int partition_of(int universe_rank) const;
   // Rank in its partition, -1: not a member.
   int rank_in(int partition, int universe_rank) const;

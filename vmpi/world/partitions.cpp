@@ -1,7 +1,6 @@
-// See partitions.hpp. Two collectives carry data: one of 32 bytes a process (key, length of its texts, its identity),
-// and one in which only the first process of each application context sends its name and command line. Around them all
-// agree whether each has succeeded so far: a process that failed alone would be in the real world and wait for others
-// that are in theirs.
+// Two collectives carry data: 32 bytes of each process (key, length of its texts, identity), and the name and command
+// line of the first process of each application context. Around them, all processes agree whether each has succeeded so
+// far: a process that failed alone would be in the real world and wait for others in theirs.
 #include "vmpi/world/partitions.hpp"
 
 #include <fcntl.h>
@@ -40,18 +39,18 @@ struct State {
   MPI_Comm control = MPI_COMM_NULL;
 };
 
-// Written by the thread in MPI_Init or MPI_Finalize, which MPI orders before and after everything else.
+// Written in MPI_Init and MPI_Finalize, which MPI orders before and after all other calls.
 std::optional<State> state;
 bool was_initialised = false;
 std::string explicit_name;
 std::string name_complaint;  // printed once, by the first process of the partition
 
-// Relaxed is enough: a thread that calls MPI has been ordered behind MPI_Init by the program itself.
+// Relaxed: the program itself orders its MPI calls after MPI_Init.
 std::atomic<MPI_Comm> current_partition_comm{MPI_COMM_NULL};
 
 struct Announcement {
   std::uint64_t key;
-  std::int32_t context;  // of the launch line
+  std::int32_t context;  // number of the application context
   std::uint32_t text_bytes;
   ProcessIdentity identity;
 };
@@ -60,7 +59,7 @@ static_assert(sizeof(Announcement) == 32);
 std::vector<std::string> read_command_line(int argc, char** argv) {
   std::vector<std::string> arguments;
   std::string text;
-  // Not stdio: instrument counts the program's own I/O, and this is not the program's.
+  // Not stdio: instrument counts the program's I/O, and this read is ours.
   if (const int file = ::open("/proc/thread-self/cmdline", O_RDONLY | O_CLOEXEC); file >= 0) {
     char chunk[4096];
     for (ssize_t got; text.size() < 16 * kMaxCommand && (got = ::read(file, chunk, sizeof chunk)) > 0;)
@@ -105,7 +104,7 @@ void take_name_from_environment() {
   }
 }
 
-// Number of the application context on the launch line, -1: the launcher doesn't number them.
+// Number of the application context on the launch line, -1: the launcher does not number them.
 std::int32_t own_context() {
   int* number = nullptr;
   int found = 0;
@@ -119,19 +118,20 @@ PartitionKey own_key(std::int32_t context, const std::string& executable, const 
   return PartitionKey::command_line(executable, command);
 }
 
-// The program's own name, the explicit name of its partition or none, the command: what the first process of an
-// application context tells the others.
+// The program's name, the explicit partition name or none, and the command, as the first process of an application
+// context sends them.
 std::string texts_of(const std::string& program, const std::string& command) {
   return program + '\0' + explicit_name + '\0' + command;
 }
 
-// The processes of one application context in one partition: those that share a command line.
+// The processes of one application context in one partition, which share a command line.
 struct Program {
   std::size_t first_rank;
   int processes;
 };
 
-// In the order of the launch line. Neighbours in rank, so a launcher that numbers no contexts has one for each run.
+// In the order of the launch line, in runs of consecutive ranks. A launcher without context numbers gives one program
+// for each run.
 std::vector<Program> programs_of(const std::vector<Announcement>& announced) {
   std::vector<Program> programs;
   for (std::size_t rank = 0; rank < announced.size(); ++rank) {
@@ -143,7 +143,7 @@ std::vector<Program> programs_of(const std::vector<Announcement>& announced) {
   return programs;
 }
 
-// How many bytes of text each process sends, and where they go.
+// Lengths and offsets of the processes' texts.
 struct Texts {
   std::vector<Program> programs;
   std::vector<int> counts, offsets;
@@ -161,7 +161,7 @@ struct Texts {
   }
 };
 
-// What the texts say of one program.
+// The texts of one program.
 struct Described {
   int partition;
   std::string name, explicit_name, command;
@@ -188,8 +188,8 @@ std::vector<Described> read_texts(const Texts& texts, const PartitionTable& tabl
   return programs;
 }
 
-// Names and command lines of all partitions. A partition that joins several contexts has the command line that would
-// launch them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
+// Names and command lines of all partitions. The command line of a partition that joins several contexts would launch
+// them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
 void describe_partitions(const Texts& texts, const std::vector<Described>& programs, State& made) {
   const auto& table = made.partitions.table;
   std::vector<std::string> names(static_cast<std::size_t>(table.count()));
@@ -224,8 +224,8 @@ void describe_partitions(const Texts& texts, const std::vector<Described>& progr
   }
 }
 
-// The programs of all partitions, in the order of partitions. A context whose ranks are scattered among those of
-// others makes its whole partition one program.
+// The programs of all partitions, in the order of partitions. If the ranks of a context are not consecutive, its whole
+// partition is one program.
 void describe_programs(const Texts& texts, const std::vector<Described>& described,
                        const std::vector<Announcement>& announced, State& made) {
   const auto& table = made.partitions.table;
@@ -279,8 +279,8 @@ void make_table(const std::vector<Announcement>& announced, const ProcessIdentit
   }
 }
 
-// Partition and universe report errors like the world they stand for; the control communicator, made while the world
-// returns them, returns them. All three calls are made also when one has failed here, because others may be in them.
+// Partition and universe inherit the world's error handler; the control communicator, duplicated while the world
+// returns errors, returns them. Every process makes all three collective calls, even after a failure.
 void make_communicators(State& made, MPI_Comm& partition, Failure& failure) {
   const auto& all = made.partitions;
   failure.check(PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition), "MPI_Comm_split failed");
@@ -353,7 +353,7 @@ bool initialise_partitions(int argc, char** argv) noexcept {
     PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
   }
   PMPI_Errhandler_free(&handler);
-  if (!done) return false;  // what was made of communicators goes with MPI_Finalize
+  if (!done) return false;  // MPI_Finalize frees the communicators
 
   if (!name_complaint.empty() && made.partitions.rank == 0) std::fprintf(stderr, "%s\n", name_complaint.c_str());
   state = std::move(made);
@@ -373,8 +373,8 @@ void finalise_partitions() noexcept {
   if (!state) return;
   MPI_Comm partition = current_partition_comm.exchange(MPI_COMM_NULL, std::memory_order_relaxed);
   if (partition != MPI_COMM_NULL) library.Comm_free(&partition);  // ours refuses to free a world
-  // The duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at
-  // different times.
+  // Duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at different
+  // times.
   state.reset();
 }
 
@@ -408,7 +408,7 @@ void take_name_of_launcher() noexcept {
   try {
     take_name_from_environment();
   } catch (const std::exception&) {
-    // Without memory for a name MPI_Init will not come far.
+    // Without memory for a name MPI_Init fails too.
   }
   unsetenv(kPartitionContextsVariable);
   unsetenv("VMPI_PARTITION_NAME");

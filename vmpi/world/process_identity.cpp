@@ -1,4 +1,3 @@
-// See process_identity.hpp.
 #include "vmpi/world/process_identity.hpp"
 
 #include <fcntl.h>
@@ -13,7 +12,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// Not stdio: instrument counts the program's own I/O, and this is not the program's.
+// Not stdio: instrument counts the program's I/O, and this read is ours.
 std::string first_line(const std::string& path) {
   std::string text;
   if (const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC); file >= 0) {
@@ -25,12 +24,12 @@ std::string first_line(const std::string& path) {
 }
 
 struct Status {
-  char state = '?';  // 'X': ended; 'Z': likewise, unless the first thread has left and others run
+  char state = '?';  // 'X': ended; 'Z': ended, unless other threads than the first still run
   std::uint32_t threads = 0;
-  std::uint32_t start = 0;  // in clock ticks since the machine's start, 0: no such process
+  std::uint32_t start = 0;  // in clock ticks since boot, 0: no such process
 };
 
-// Fields 3, 20 and 22 of the stat file, counted behind the program's name, which is in parentheses and may hold
+// Fields 3, 20 and 22 of /proc/<pid>/stat, counted after the program's name, which is in parentheses and may contain
 // anything.
 Status status_of(std::int32_t process) {
   const auto stat = first_line("/proc/" + std::to_string(process) + "/stat");
@@ -71,7 +70,7 @@ bool is_running(std::int64_t process) {
   if (runs) {
     const auto status = status_of(id);
     const bool same = status.start == static_cast<std::uint32_t>(static_cast<std::uint64_t>(process) >> 32);
-    // Where /proc tells nothing, the signal's answer stands.
+    // If /proc is unreadable, the result of kill() decides.
     const bool has_ended = status.state == 'X' || (status.state == 'Z' && status.threads <= 1);
     if (status.state != '?') runs = same && !has_ended;
   }

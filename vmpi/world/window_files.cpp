@@ -1,4 +1,3 @@
-// See window_files.hpp.
 #include "vmpi/world/window_files.hpp"
 
 #include <unistd.h>
@@ -21,7 +20,7 @@ char folder[256];  // "": none made
 
 [[gnu::destructor]] void remove_at_end() { remove_window_folder(); }
 
-// mpirun's process id, from the name of its session's folder; 0: not known, or on another node.
+// mpirun's process id, from the name of its session folder; 0: unknown, or on another node.
 long launcher_process() {
   const char* const session = std::getenv("OMPI_MCA_orte_jobfam_session_dir");
   const char* const nodes = std::getenv("OMPI_MCA_orte_num_nodes");
@@ -40,7 +39,7 @@ void make_folder() {
   if (path.size() >= sizeof folder) return;
   bool is_new = false;
   if (!make_window_folder(path, is_new)) return;
-  if (is_new) remove_stale_window_folders();  // the first process of each program looks after what others left
+  if (is_new) remove_stale_window_folders();  // the first process of each program removes stale folders
   if (setenv(kVariable, path.c_str(), 1) == 0) path.copy(folder, path.size());
 }
 

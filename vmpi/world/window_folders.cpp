@@ -1,5 +1,4 @@
-// See window_folders.hpp. A process id means something in its own namespace only, and containers may share /dev/shm:
-// hence the namespace in the name.
+// Containers may share /dev/shm, and a process id is unique in its namespace only: hence the namespace in the name.
 #include "vmpi/world/window_folders.hpp"
 
 #include <dirent.h>

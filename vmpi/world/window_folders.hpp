@@ -1,5 +1,5 @@
-// Folders in /dev/shm for the shared window files of programs that run in one launch (window_files.cpp makes them), and
-// what becomes of them when a program ends without tidying up: the next program, or the launcher, removes them.
+// Folders in /dev/shm for the shared window files of programs of one launch (window_files.cpp makes them). When a
+// program leaves them behind, the next program or the launcher removes them.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@ namespace ardoise::vmpi {
 
 inline constexpr const char* kWindowFolderRoot = "/dev/shm";
 
-// "ardoise.<process namespace>.<launcher>.<job>.<secret>". `launcher` is mpirun's process id, 0 where it runs on
-// another node. The last part is of the program, which tells the programs of a job apart; no other user can make the
-// folder beforehand (launch_secret.hpp).
+// "ardoise.<process namespace>.<launcher>.<job>.<secret>". `launcher` is mpirun's process id, 0 when it runs on another
+// node. The secret differs between programs of a job and keeps other users from making the folder beforehand
+// (launch_secret.hpp).
 std::string window_folder_name(long launcher, std::string_view job, std::string_view program);
 
-// Makes it, for this user alone, or finds it there as such; `is_new` tells which. False: something else has the name.
+// Makes the folder for this user alone, or accepts an existing one of that kind; `is_new` tells which. False: the name
+// is taken by something else.
 [[nodiscard]] bool make_window_folder(const std::string& path, bool& is_new) noexcept;
 
-// Removes such folders of ours in `root`, with the files in them, whose launcher ran on this node and lives no more.
+// Removes our folders in `root`, with the files in them, whose launcher ran on this node and has ended.
 void remove_stale_window_folders(const char* root = kWindowFolderRoot) noexcept;
 
 }  // namespace ardoise::vmpi

@@ -1,14 +1,14 @@
-// What MPI_COMM_WORLD stands for in this process, and the two translations. Every wrapper of a function with a
-// communicator calls to_library(); the few places where the library hands a communicator back that may be the
-// program's world call to_program(). Fortran goes through PMPI_Comm_f2c and PMPI_Comm_c2f (fortran_handles.cpp).
+// The communicator behind MPI_COMM_WORLD in this process, and the two translations. Every wrapper of a function with a
+// communicator calls to_library(); the few places where the library returns a communicator that may be the program's
+// world call to_program(). Fortran goes through PMPI_Comm_f2c and PMPI_Comm_c2f (fortran_handles.cpp).
 #pragma once
 
 #include <mpi.h>
 
 namespace ardoise::vmpi {
 
-// The partition's communicator from the end of MPI_Init to the end of MPI_Finalize, MPI_COMM_WORLD at all other times.
-// Written by the thread in MPI_Init and MPI_Finalize, which the program orders before and after all other MPI calls.
+// The partition's communicator from the end of MPI_Init to the end of MPI_Finalize, otherwise MPI_COMM_WORLD. Written
+// in MPI_Init and MPI_Finalize, which the program orders before and after all other MPI calls.
 extern MPI_Comm world;
 
 inline MPI_Comm to_library(MPI_Comm comm) {
@@ -19,18 +19,18 @@ inline MPI_Comm to_program(MPI_Comm comm) {
 }
 inline bool is_virtual() { return __atomic_load_n(&world, __ATOMIC_RELAXED) != MPI_COMM_WORLD; }
 
-// What the library is to find in the environment. Called before the library can read its parameters there.
+// Prepares the environment before the library reads its parameters there.
 void prepare_environment() noexcept;
-// Around the real MPI_Init. Only the first call does anything: a tool's MPI_Init brings us here twice.
+// Around the real MPI_Init. Only the first call has an effect: with a tool's MPI_Init there are two.
 void before_init() noexcept;
 void after_init(int argc, char** argv) noexcept;  // the real call succeeded
 // Around the real MPI_Finalize.
 void before_finalize() noexcept;
 
-// True: `comm` carries the predefined attributes natively, because it is the world or a duplicate of it.
+// True: `comm` has the predefined attributes natively, because it is the world or a duplicate of it.
 bool has_world_attributes(MPI_Comm comm) noexcept;
 
-// As in a launch of this program alone; nullptr: MPI_APPNUM is not set.
+// MPI_APPNUM as in a launch of this program alone; nullptr: not set.
 int* application_number() noexcept;
 
 }  // namespace ardoise::vmpi

@@ -1,9 +1,9 @@
-// How many bytes a call hands over and gets, as pure arithmetic: no MPI, tested alone. docs/reference/mpi_functions.md
-// has the rules in words. `sent` is what this process contributes, `received` what it obtains, counted once for each
-// peer; a rooted collective counts the root's own part too, and MPI_IN_PLACE changes nothing.
+// Bytes that a call sends and receives, as pure arithmetic: no MPI, tested alone. docs/reference/mpi_functions.md
+// describes the rules. `sent` is this process's contribution, `received` what it gets, counted once for each peer; a
+// rooted collective includes the root's own part, and MPI_IN_PLACE changes nothing.
 //
-// Callables give byte counts and are only called where the standard calls the arguments behind them significant: the
-// other ones may be null or garbage.
+// Callables return byte counts and are only called where the standard makes the arguments behind them significant:
+// other arguments may be null or garbage.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct Volume {
 
 namespace byte_rules {
 
-// What this process is in a rooted collective.
+// Role of this process in a rooted collective.
 enum class Part {
   kRoot,
   kLeaf,
   kBystander,  // in the root's group of an intercommunicator, but not the root
 };
 
-// The processes that take part in a collective.
+// The processes of a collective.
 struct Sides {
-  bool inter = false;      // an intercommunicator: peers are the remote group, and nothing goes to oneself
+  bool inter = false;      // an intercommunicator: peers are the remote group, and no process sends to itself
   std::int64_t peers = 1;  // processes of the communicator, or of the remote group
   int rank = 0;            // in the own group
 };
@@ -55,8 +55,8 @@ constexpr Volume reduce(Part part, const Sides& sides, std::int64_t all) {
 
 constexpr Volume exscan(const Sides& sides, std::int64_t all) { return {all, sides.rank == 0 ? 0 : all}; }
 
-// from_all: bytes that arrive at the root; own: the part that this process contributes, own_in_place the same seen from
-// the receive arguments (root only).
+// from_all: bytes that arrive at the root; own: this process's contribution; own_in_place: the same from the receive
+// arguments (root only).
 constexpr Volume gather(Part part, const Sides& sides, bool in_place, auto&& own, auto&& own_in_place,
                         auto&& from_all) {
   if (part == Part::kBystander) return {};

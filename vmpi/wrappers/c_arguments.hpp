@@ -1,6 +1,6 @@
-// Reads the arguments of C functions in the words that the generated text of observation uses; fortran_arguments.hpp
-// has the same words for Fortran, so one text serves both. Nothing is read before it is asked for: arguments that are
-// not significant in a call may be garbage.
+// Readers of C arguments for the generated code of observation; fortran_arguments.hpp defines the same names for
+// Fortran, so one text serves both. Arguments are read only when asked for: arguments that are not significant may be
+// garbage.
 #pragma once
 
 #include <mpi.h>
@@ -10,8 +10,8 @@
 
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/small_array.hpp"
-#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::c_arguments {
@@ -24,7 +24,7 @@ inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
 inline bool is_true(const int* flag) { return *flag != 0; }
 inline bool is_in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
-// A datatype, or an array of them, whose sizes are looked up only when they are needed.
+// A datatype, or an array of them, whose sizes are queried only when needed.
 struct Type {
   MPI_Datatype handle;
   [[nodiscard]] std::int64_t size() const { return type_size(handle); }
@@ -55,13 +55,13 @@ inline std::int64_t operation(MPI_Op op) { return operation_number(op); }
 inline std::int64_t integer(std::int64_t argument) { return argument; }
 inline std::int64_t address(std::int64_t argument) { return argument; }
 
-// Requests that the call has just started: valid after it.
+// Requests that the call has just started, valid after it.
 struct StartedRequest {
   MPI_Request* request;
   [[nodiscard]] MPI_Request* read() const { return request; }
 };
 
-// A copy of requests as they were before a call that overwrites them.
+// A copy of requests before a call that overwrites them.
 class RequestsBefore {
  public:
   RequestsBefore(const MPI_Request* requests, int n) : copy_(n > 0 ? static_cast<std::size_t>(n) : 0) {
@@ -74,7 +74,7 @@ class RequestsBefore {
   SmallArray<MPI_Request, 64> copy_;
 };
 
-// What to pass down as status, and how to read it afterwards. A program that ignores it gets a private one.
+// The status to pass on, and its value afterwards. A private one replaces MPI_STATUS_IGNORE.
 class StatusArgument {
  public:
   explicit StatusArgument(MPI_Status* status) : status_(status == MPI_STATUS_IGNORE ? &own_ : status) {}
@@ -87,7 +87,7 @@ class StatusArgument {
   MPI_Status* status_;
 };
 
-// Without memory for private ones, MPI_STATUSES_IGNORE is passed on and read() is nullptr.
+// Without memory for private statuses, MPI_STATUSES_IGNORE is passed on and read() is nullptr.
 class StatusesArgument {
  public:
   StatusesArgument(MPI_Status* statuses, int n)
@@ -108,22 +108,22 @@ struct IndicesAfter {
   static const int* read(const int* indices, int /*n*/) { return indices; }
 };
 
-// For a Steering.
+// For a CallControl.
 inline void pin(int& argument, const int& value) { argument = value; }
-inline void pin_comm(MPI_Comm& argument, Steer& steer) { argument = steer.comm; }
+inline void pin_comm(MPI_Comm& argument, CallOverride& changes) { argument = changes.comm; }
 inline void set_false(int* flag) { *flag = 0; }
-inline void tell_buffer(Steer& steer, void* buffer, MPI_Datatype type) {
-  steer.buffer = buffer;
-  steer.type = type;
+inline void note_buffer(CallOverride& changes, void* buffer, MPI_Datatype type) {
+  changes.buffer = buffer;
+  changes.type = type;
 }
 inline MPI_Request* address_of(MPI_Request& request) { return &request; }
 inline void take_request(MPI_Request& argument, const MPI_Request* passed) { argument = *passed; }
 
-// The requests that are passed down: the program's own, or, where some are hidden or stand for others, a copy.
-class SteeredRequests {
+// The requests to pass on: the program's own, or a copy where some are hidden or substituted.
+class PassedRequests {
  public:
-  SteeredRequests(MPI_Request* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
-    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+  PassedRequests(MPI_Request* requests, int n, const CallOverride& changes) : own_(requests), changes_(changes) {
+    if ((changes.kept == nullptr && changes.substitute == nullptr) || n <= 0) return;
     copy_.resize(static_cast<std::size_t>(n));
     for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = MPI_REQUEST_NULL;
     each([this](int i) { copy_[at(i)] = behind(own_[i]); });
@@ -139,15 +139,15 @@ class SteeredRequests {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   MPI_Request behind(MPI_Request request) const {
-    return steer_.substitute != nullptr ? steer_.substitute(request) : request;
+    return changes_.substitute != nullptr ? changes_.substitute(request) : request;
   }
   void each(auto&& visit) {
-    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
-    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+    const int count = changes_.kept != nullptr ? changes_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(changes_.kept != nullptr ? changes_.kept[i] : i);
   }
 
   MPI_Request* own_;
-  const Steer& steer_;
+  const CallOverride& changes_;
   SmallArray<MPI_Request, 64> copy_;
 };
 

@@ -1,4 +1,3 @@
-// See call_arguments.hpp.
 #include "vmpi/wrappers/call_arguments.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a wrapper tells of its arguments to an observer that wants them (Observer::wants_arguments), after the call:
-// only what is significant in it, since the rest may be garbage. Generated wrappers fill an ArgumentList.
+// Arguments that a wrapper passes after the call to an observer that wants them (Observer::wants_arguments): only
+// significant ones, since others may be garbage. Generated wrappers fill an ArgumentList.
 #pragma once
 
 #include <mpi.h>
@@ -19,15 +19,15 @@ namespace ardoise::vmpi {
 struct Argument {
   using Element = std::int64_t (*)(const void* array, std::int64_t i);
   ArgumentKind kind;
-  std::int64_t value;  // of a single one
-  std::int64_t count;  // of an array; -1: it is a single one
+  std::int64_t value;  // of a single argument
+  std::int64_t count;  // of an array; -1: single argument
   const void* array;
   Element element;
 
   [[nodiscard]] bool is_array() const { return count >= 0; }
 };
 
-// A handle as a number, whatever the library makes handles of, and back.
+// A handle as a number, for any handle type, and back.
 template <class Handle>
 [[nodiscard]] std::int64_t handle_word(Handle handle) {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -48,7 +48,7 @@ template <class Handle>
 // Index into kOperationNames.
 [[nodiscard]] std::int64_t operation_number(MPI_Op op) noexcept;
 
-// Of `kMost` parameters, those that the call had.
+// Up to `kMost` arguments of one call.
 template <std::size_t kMost>
 class ArgumentList {
  public:
@@ -76,7 +76,7 @@ class ArgumentList {
   std::size_t count_ = 0;
 };
 
-// Which side's arguments of a call with two are significant.
+// The sides of a call with two sides whose arguments are significant.
 struct SignificantSides {
   bool sends = true, receives = true;
 };

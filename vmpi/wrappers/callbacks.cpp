@@ -1,4 +1,4 @@
-// See callbacks.hpp. A slot is a pair: a static function made from a template, and the program's function it calls.
+// A slot is a pair: a static function made from a template, and the program's function that it calls.
 #include "vmpi/wrappers/callbacks.hpp"
 
 #include <array>
@@ -21,8 +21,7 @@ class Slots {
     if (function == nullptr || is_front(function)) return function;
     for (int slot = 0; slot < kCallbackSlots; ++slot) {
       Function expected = nullptr;
-      // A slot is taken once and never changes, so relaxed is enough for whoever finds it; the handle that the front
-      // function goes into is published by MPI.
+      // A slot is set once, so relaxed is enough; MPI publishes the handle that the front function is stored in.
       if (targets_[slot].compare_exchange_strong(expected, function, std::memory_order_relaxed) || expected == function)
         return fronts_[static_cast<std::size_t>(slot)];
     }
@@ -30,7 +29,7 @@ class Slots {
   }
 
  private:
-  // One of ours, which the library hands on when a function of it is made of another.
+  // True: one of our front functions, which the library returns when it derives an object from another.
   static bool is_front(Function function) {
     for (int slot = 0; slot < kCallbackSlots; ++slot) {
       if (fronts_[static_cast<std::size_t>(slot)] == function) return true;
@@ -56,8 +55,8 @@ class Slots {
   static constexpr Fronts fronts_{};
 };
 
-// Error handlers are variadic; Open MPI passes two more pointers. They are taken and given on as plain arguments, which
-// the calling conventions of Linux allow (those of x86-64 and AArch64 pass them alike).
+// Error handlers are variadic; Open MPI passes two more pointers. They are forwarded as plain arguments, which the
+// calling conventions of x86-64 and AArch64 Linux allow.
 struct ErrorHandler {
   using Result = void;
   using Function = MPI_Comm_errhandler_function*;
@@ -83,14 +82,14 @@ struct DeleteAttribute {
   }
 };
 
-// Open MPI 4.1 hands the delete functions of Fortran an undefined integer that is mostly 0, MPI_COMM_WORLD, without us.
-// What is no communicator at all becomes that; it must not depend on what we left on the stack.
+// Open MPI 4.1 passes an undefined integer to Fortran delete functions, which natively is mostly 0, MPI_COMM_WORLD. An
+// invalid communicator is mapped to that, so that it does not depend on our stack contents.
 MPI_Fint fortran_comm_for_program(MPI_Fint comm) {
   if (real_comm_f2c(comm) == MPI_Comm{}) return fortran_world();
   return is_virtual() && comm == real_comm_c2f(to_library(MPI_COMM_WORLD)) ? fortran_world() : comm;
 }
 
-// One for each number of arguments, so that procedures of different kinds don't share slots.
+// One set of slots for each number of arguments, so that different kinds of procedures do not share slots.
 template <class... Others>
 struct FortranProcedure {
   using Result = void;

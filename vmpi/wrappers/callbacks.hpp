@@ -1,7 +1,7 @@
-// Callbacks of the program that MPI hands a communicator: error handlers and attribute functions. The library calls
-// them with the partition's communicator, the program expects MPI_COMM_WORLD and may compare. Each distinct function
-// gets a small function of ours in front that translates; it lasts for the life of the process. When a program has more
-// than kCallbackSlots distinct functions of one kind, the others are called untranslated.
+// Callbacks of the program that receive a communicator from MPI: error handlers and attribute functions. The library
+// calls them with the partition's communicator, the program expects MPI_COMM_WORLD and may compare. Each distinct
+// function gets a small translating function in front, for the life of the process. Beyond kCallbackSlots distinct
+// functions of one kind, callbacks are called untranslated.
 #pragma once
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
-// Callbacks of programs that use the C++ bindings (removed from MPI in 2012, still in Open MPI 4.1). They are
-// registered by the library's inner functions, past every MPI_*, so callbacks.hpp has no part in them: libmpi_cxx gives
-// libmpi functions of its own that make C++ objects of what they are handed and call the program's. It finds those by
-// name, as any symbol; ours stand in front, and hand on MPI_COMM_WORLD.
+// Callbacks of programs that use the C++ bindings (removed from MPI in 2012, still in Open MPI 4.1). libmpi_cxx
+// registers them with inner functions of libmpi, past every MPI_*: libmpi calls functions of libmpi_cxx, which make C++
+// objects of their arguments and call the program's. libmpi finds those by symbol name, so ours come first, and pass
+// MPI_COMM_WORLD on.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -13,7 +13,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// Behind us among the program's libraries, or loaded by a library of the program for itself alone.
+// Behind us among the program's libraries, or loaded privately by a library of the program.
 template <class Function>
 Function* next(const char* name) noexcept {
   void* found = dlsym(RTLD_NEXT, name);

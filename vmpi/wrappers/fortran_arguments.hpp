@@ -1,5 +1,5 @@
-// Reads the arguments of Fortran routines (mpif.h, use mpi, use mpi_f08) in the words of c_arguments.hpp. An argument
-// is the address of an INTEGER; a type of mpi_f08 is a structure around one. Only what is asked for is read.
+// Readers of Fortran arguments (mpif.h, use mpi, use mpi_f08) with the names of c_arguments.hpp. An argument is the
+// address of an INTEGER; a type of mpi_f08 is a structure around one. Arguments are read only when asked for.
 #pragma once
 
 #include <mpi.h>
@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/fortran_handles.hpp"
 #include "vmpi/wrappers/small_array.hpp"
-#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::fortran_arguments {
@@ -25,7 +25,7 @@ inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
 inline bool is_true(const MPI_Fint* flag) { return *flag != 0; }  // .TRUE. is 1 or -1
 inline bool is_in_place(const void* buffer) { return is_fortran_in_place(buffer); }
 
-// A communicator for those routines of MPICH that call no function of ours, in which it would be translated.
+// A communicator for those routines of MPICH that call no function of ours, where it would be translated.
 struct PassedComm {
 #ifdef OPEN_MPI
   explicit PassedComm(MPI_Fint* comm) : pass(comm) {}
@@ -90,8 +90,8 @@ class RequestsBefore {
   SmallArray<MPI_Request, 64> copy_;
 };
 
-// mpif.h and mpi_f08 have a variable each for a status to ignore. (MPI_F08_STATUS_IGNORE is the address of that in
-// MPICH's library, and not of the program's copy.)
+// mpif.h and mpi_f08 have a variable each for an ignored status. (MPI_F08_STATUS_IGNORE is the address of the one in
+// MPICH's library, not of the program's copy.)
 inline bool is_status_ignored(const MPI_Fint* status) {
 #ifndef OPEN_MPI
   if (status == reinterpret_cast<const MPI_Fint*>(&MPIR_F08_MPI_STATUS_IGNORE_OBJ)) return true;
@@ -105,7 +105,8 @@ inline bool are_statuses_ignored(const MPI_Fint* statuses) {
   return statuses == MPI_F_STATUSES_IGNORE;
 }
 
-// Integers of a Fortran status. Open MPI 4's mpi.h has no MPI_F_STATUS_SIZE; its status is the C one as integers.
+// Number of integers of a Fortran status. mpi.h of Open MPI 4 has no MPI_F_STATUS_SIZE; its status is the C one as
+// integers.
 #ifdef MPI_F_STATUS_SIZE
 inline constexpr std::size_t kStatusIntegers = MPI_F_STATUS_SIZE;
 #else
@@ -163,24 +164,24 @@ class IndicesAfter {
   SmallArray<int, 64> zero_based_;
 };
 
-// For a Steering.
+// For a CallControl.
 inline void pin(MPI_Fint*& argument, int& value) { argument = &value; }
-inline void pin_comm(MPI_Fint*& argument, Steer& steer) {
-  steer.fortran_comm = comm_to_fortran(steer.comm);
-  argument = &steer.fortran_comm;
+inline void pin_comm(MPI_Fint*& argument, CallOverride& changes) {
+  changes.fortran_comm = comm_to_fortran(changes.comm);
+  argument = &changes.fortran_comm;
 }
 inline void set_false(MPI_Fint* flag) { *flag = 0; }
-inline void tell_buffer(Steer& steer, void* buffer, const MPI_Fint* type) {
-  steer.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
-  steer.type = PMPI_Type_f2c(*type);
+inline void note_buffer(CallOverride& changes, void* buffer, const MPI_Fint* type) {
+  changes.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
+  changes.type = PMPI_Type_f2c(*type);
 }
 inline MPI_Fint* address_of(MPI_Fint* request) { return request; }
 inline void take_request(MPI_Fint*& argument, MPI_Fint* passed) { argument = passed; }
 
-class SteeredRequests {
+class PassedRequests {
  public:
-  SteeredRequests(MPI_Fint* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
-    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+  PassedRequests(MPI_Fint* requests, int n, const CallOverride& changes) : own_(requests), changes_(changes) {
+    if ((changes.kept == nullptr && changes.substitute == nullptr) || n <= 0) return;
     copy_.resize(static_cast<std::size_t>(n));
     const MPI_Fint null = PMPI_Request_c2f(MPI_REQUEST_NULL);
     for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = null;
@@ -197,21 +198,21 @@ class SteeredRequests {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   MPI_Fint behind(MPI_Fint request) const {
-    if (steer_.substitute == nullptr) return request;
-    const MPI_Request own = PMPI_Request_f2c(request), other = steer_.substitute(own);
+    if (changes_.substitute == nullptr) return request;
+    const MPI_Request own = PMPI_Request_f2c(request), other = changes_.substitute(own);
     return own == other ? request : PMPI_Request_c2f(other);
   }
   void each(auto&& visit) {
-    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
-    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+    const int count = changes_.kept != nullptr ? changes_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(changes_.kept != nullptr ? changes_.kept[i] : i);
   }
 
   MPI_Fint* own_;
-  const Steer& steer_;
+  const CallOverride& changes_;
   SmallArray<MPI_Fint, 64> copy_;
 };
 
-// A CHARACTER argument as a C string, cut at its trailing blanks and after 4,095 bytes.
+// A CHARACTER argument as a C string, without trailing blanks and at most 4,095 bytes long.
 class Text {
  public:
   Text(const char* text, std::size_t length) {
@@ -226,7 +227,7 @@ class Text {
   char text_[4096];
 };
 
-// mpi_f08 passes no address for an omitted ierror; observation wants the code all the same.
+// mpi_f08 passes no address for an omitted ierror; observation needs the code.
 struct ErrorArgument {
   explicit ErrorArgument(MPI_Fint* ierror) : pass(ierror != nullptr ? ierror : &own) {}
   MPI_Fint own = MPI_SUCCESS;
@@ -235,7 +236,8 @@ struct ErrorArgument {
 
 }  // namespace ardoise::vmpi::fortran_arguments
 
-// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with its address.
+// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with the buffer's
+// address.
 namespace ardoise::vmpi::fortran_descriptor_arguments {
 
 using namespace fortran_arguments;
@@ -244,7 +246,7 @@ inline bool is_in_place(const void* descriptor) {
   std::memcpy(&buffer, descriptor, sizeof buffer);
   return is_fortran_in_place(buffer);
 }
-// The beginning of CFI_cdesc_t, as gfortran and MPICH have it. Not told where it has gaps.
+// The beginning of CFI_cdesc_t, as in gfortran and MPICH. Buffers with gaps are not reported.
 struct Descriptor {
   void* base;
   std::size_t element_bytes;
@@ -255,7 +257,7 @@ struct Descriptor {
     std::ptrdiff_t lower, extent, stride_bytes;
   };
 };
-inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* type) {
+inline void note_buffer(CallOverride& changes, const void* descriptor, const MPI_Fint* type) {
   Descriptor head;
   std::memcpy(&head, descriptor, sizeof head);
   auto stride = static_cast<std::ptrdiff_t>(head.element_bytes);
@@ -267,11 +269,11 @@ inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* ty
     if (dimension.stride_bytes != stride) return;
     stride *= dimension.extent;
   }
-  fortran_arguments::tell_buffer(steer, head.base, type);
+  fortran_arguments::note_buffer(changes, head.base, type);
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-// mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.
+// mpi_f08 of MPICH 4.0 returns indices from 0, as in C.
 inline int index_after(const MPI_Fint* index) { return *index; }
 struct IndicesAfter {
   static const int* read(const MPI_Fint* indices, int /*n*/) { return indices; }

@@ -1,4 +1,3 @@
-// See fortran_handles.hpp.
 #include "vmpi/wrappers/fortran_handles.hpp"
 
 #include <atomic>
@@ -10,7 +9,7 @@
 #include "vmpi/world/world.hpp"
 
 extern "C" {
-// All spellings of common blocks that Fortran compilers use; a program has at most one of them.
+// The spellings of Fortran compilers for the common blocks; a program has at most one of them.
 extern int mpi_fortran_in_place __attribute__((weak));
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_in_place__ __attribute__((weak));
@@ -20,7 +19,7 @@ extern int mpi_fortran_bottom_ __attribute__((weak));
 extern int mpi_fortran_bottom__ __attribute__((weak));
 extern int MPI_FORTRAN_BOTTOM __attribute__((weak));
 #ifndef OPEN_MPI
-// Of mpif.h and use mpi; the Fortran layer takes down at its first call where a program has its MPI_IN_PLACE and so on.
+// MPICH's Fortran layer stores at its first call where a program has its MPI_IN_PLACE and the other sentinels.
 extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));
 extern void* MPIR_F_MPI_BOTTOM __attribute__((weak));
 extern int MPIR_F_NeedInit __attribute__((weak));
@@ -32,12 +31,11 @@ namespace ardoise::vmpi {
 namespace {
 
 #ifdef OPEN_MPI
-// Where MPI's Fortran library lies, which is one; both 0 as long as it has not called. It never goes away: handle_of()
-// keeps it.
+// Address range of MPI's Fortran library; both 0 until it is called. It stays loaded: handle_of() keeps it.
 std::atomic<std::uintptr_t> fortran_library_begin{0};
 std::atomic<std::uintptr_t> fortran_library_size{0};
 
-// Off the fast path: the library's first call, and calls of others before that.
+// Slow path: the library's first call, and calls of others before that.
 [[gnu::noinline]] bool is_fortran_library(const void* caller) noexcept {
   const link_map* const library = link_map_of(caller);
   if (library == nullptr || definition_in(*library, "pmpi_initialized_") == nullptr || handle_of(caller) == nullptr)
@@ -109,11 +107,11 @@ bool is_fortran_bottom(const void* buffer) noexcept {
 
 }  // namespace ardoise::vmpi
 
-// Inside Open MPI's Fortran libraries every communicator passes through these two. In MPICH they are macros.
+// In Open MPI's Fortran libraries every communicator passes through these two. In MPICH they are macros.
 #ifdef OPEN_MPI
 #undef PMPI_Comm_f2c
 #undef PMPI_Comm_c2f
-// A program, or a tool, that calls PMPI_Comm_f2c itself is given MPI_COMM_WORLD, which it may compare.
+// A program or tool that calls PMPI_Comm_f2c itself gets MPI_COMM_WORLD, which it may compare.
 VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
   using namespace ardoise::vmpi;
   if (comm != fortran_world()) return library.Comm_f2c(comm);

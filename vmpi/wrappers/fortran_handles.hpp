@@ -1,13 +1,12 @@
-// Between Fortran's integers and C's handles. The library's own PMPI_Comm_f2c and PMPI_Comm_c2f are replaced
-// (fortran_handles.cpp), which virtualises every Fortran routine at once: each turns its communicator into a handle
-// there.
+// Conversion between Fortran's integers and C handles. fortran_handles.cpp replaces the library's PMPI_Comm_f2c and
+// PMPI_Comm_c2f, which virtualises every Fortran routine: each converts its communicator there.
 #pragma once
 
 #include <mpi.h>
 
 namespace ardoise::vmpi {
 
-// MPI_COMM_WORLD becomes the program's world and the other way round.
+// These exchange MPI_COMM_WORLD and the program's world.
 MPI_Comm comm_from_fortran(MPI_Fint comm) noexcept;
 MPI_Fint comm_to_fortran(MPI_Comm comm) noexcept;
 
@@ -18,8 +17,7 @@ MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept;
 // The integer of MPI_COMM_WORLD in Fortran.
 MPI_Fint fortran_world() noexcept;
 
-// In MPI_Init: MPICH's MPI_IN_PLACE, MPI_STATUS_IGNORE … of Fortran are known from then on, also where C initialises
-// MPI.
+// In MPI_Init: MPICH's MPI_IN_PLACE, MPI_STATUS_IGNORE … of Fortran are known afterwards, even when C initialises MPI.
 void learn_fortran_sentinels() noexcept;
 
 // MPI_IN_PLACE of Fortran is the address of a variable that only programs with Fortran have.

@@ -1,4 +1,3 @@
-// See fortran_spelling.hpp.
 #include "vmpi/wrappers/fortran_spelling.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +11,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// MPI's routine, or that of a tool that stands in front of it: a tool defines the most frequent spelling as well.
+// MPI's routine, or that of a tool in front of it: a tool defines the most frequent spelling as well.
 bool is_mpi_routine(const void* definition, const FortranSpelling& spelling, const void* caller) noexcept {
   const link_map* const library = link_map_of(definition);
   if (library == nullptr) return false;
@@ -25,7 +24,7 @@ bool is_mpi_routine(const void* definition, const FortranSpelling& spelling, con
 }  // namespace
 }  // namespace ardoise::vmpi
 
-// The function that the stub's caller wants. Only one module's own function is looked for at each of its calls.
+// The target for the stub's caller. If it is a module's own function, it is looked up again at each call.
 VMPI_INTERNAL void* vmpi_target_of_spelling(const ardoise::vmpi::FortranSpelling& spelling,
                                             const void* caller) noexcept {
   using namespace ardoise::vmpi;
@@ -33,12 +32,12 @@ VMPI_INTERNAL void* vmpi_target_of_spelling(const ardoise::vmpi::FortranSpelling
   const bool is_ours = other.address == nullptr || is_mpi_routine(other.address, spelling, caller);
   void* const target = is_ours ? spelling.wrapper : other.address;
   if (is_ours || other.is_for_all) __atomic_store_n(spelling.target, target, __ATOMIC_RELAXED);
-  dlerror();  // what we did not find is no error that the program should see
+  dlerror();  // a failed lookup of ours is no error of the program
   return target;
 }
 
-// Keeps all registers that may hold arguments. On entry the stack holds the return address into the caller; the
-// FortranSpelling is in r11.
+// Saves all registers that may hold arguments. On entry the stack holds the return address into the caller, r11 the
+// FortranSpelling.
 asm(R"(
   .text
   .p2align 4

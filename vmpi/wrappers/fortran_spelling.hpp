@@ -1,18 +1,18 @@
-// The names by which Fortran compilers call a routine of MPI: mpi_send_, mpi_send, mpi_send__, MPI_SEND. We have to
-// define all of them, and our definitions come before those of the program's own libraries. But these are names that a
-// C library may use for functions of its own (Rmpi has `int mpi_comm_rank(void)`), with other parameters. So each name
-// is a stub of a jump. Its first call looks for what the caller would have called without us, and from then on it jumps
-// there: to our wrapper when that is MPI's routine, else past us. No register is touched on the way.
+// The names by which Fortran compilers call an MPI routine: mpi_send_, mpi_send, mpi_send__, MPI_SEND. We define all of
+// them, before the program's own libraries in search order. But a C library may use such a name for a function of its
+// own with other parameters (Rmpi has `int mpi_comm_rank(void)`). So each name is a jump stub. Its first call looks up
+// what the caller would call without us; from then on it jumps to our wrapper if that is MPI's routine, else to that
+// function. No register is changed.
 #pragma once
 
 namespace ardoise::vmpi {
 
-// One for each name, written by the stub's macro.
+// One for each name, emitted by the stub's macro.
 struct FortranSpelling {
   const char* name;     // as the caller spells it
   const char* routine;  // the most frequent spelling, which a tool defines, too
   void* wrapper;        // ours
-  void** target;        // where the stub jumps
+  void** target;        // jump target of the stub
 };
 
 }  // namespace ardoise::vmpi
@@ -33,7 +33,7 @@ struct FortranSpelling {
 
 #else
 
-// Here a program's own function of such a name is hidden by our wrapper.
+// Other architectures: our wrapper hides a program's own function of this name.
 #define VMPI_FORTRAN_SPELLING(name, routine, wrapper) \
   extern "C" __attribute__((alias(#wrapper), visibility("default"))) decltype(wrapper) name;
 

@@ -1,4 +1,5 @@
-// mpi.h and, where the MPI has them, its extensions (MPIX_ functions). The same text is preprocessed for the generator.
+// mpi.h and, where the MPI has them, its extensions (MPIX_ functions). The generator reads the preprocessed text of
+// this header.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// See neighbourhood.hpp. The order of neighbours is the standard's: for a grid, minus and plus in each dimension.
+// The standard defines the order of neighbours: for a grid, minus and plus in each dimension.
 #include "vmpi/wrappers/neighbourhood.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The neighbours of this process in a communicator with a topology, and what a neighbourhood collective sends
-// to each and gets from each. Lives for one observed call.
+// The neighbours of this process in a communicator with a topology, and the bytes that a neighbourhood collective sends
+// to each and receives from each. Lives for one observed call.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ class Neighbourhood {
  public:
   explicit Neighbourhood(MPI_Comm comm) noexcept;
 
-  // Sets the volume and the bytes for each destination in `call`, which refers to this object then. Counts and types as
+  // Sets the volume and the bytes for each destination in `call`, which then refers to this object. Counts and types as
   // in volumes.hpp.
   void exchange(Call& call, auto scounts, auto stypes, auto rcounts, auto rtypes) {
     bytes_.resize(destinations_.size());

@@ -1,4 +1,3 @@
-// See next_functions.hpp.
 #include "vmpi/wrappers/next_functions.hpp"
 
 #include <dlfcn.h>
@@ -21,7 +20,7 @@ Slot load(const RealFunctions& table, unsigned position) {
   return function;
 }
 
-// Several threads may make the first call at once; all of them store the same.
+// Several threads may make the first call at once; all store the same.
 void store(RealFunctions& table, unsigned position, void* function) {
   __atomic_store_n(reinterpret_cast<void**>(&table) + position, function, __ATOMIC_RELAXED);
 }
@@ -39,8 +38,8 @@ bool find() {
     if (base != nullptr && base != library_base && base != second_copy) {
       store(next_tool, i, next);
       behind = next;
-      // A tool that goes on to PMPI_x comes back to us there, so it is handed what it would see without us. One that
-      // goes past us (dlsym, RTLD_NEXT) must have the library's communicator.
+      // A tool that forwards to PMPI_x returns to us there, so it gets what it would see without us. A tool that goes
+      // past us (dlsym, RTLD_NEXT) must get the library's communicator.
       char twin[128];
       std::snprintf(twin, sizeof twin, "P%s", name);
       if (const Slot front = load(to_next_tool, i); front != nullptr && imports(next, twin))
@@ -57,7 +56,7 @@ bool find() {
 void find_next_functions() noexcept { [[maybe_unused]] static const bool is_found = find(); }
 
 void report_missing_function(unsigned position) noexcept {
-  std::fprintf(stderr, "ardoise: the MPI library of this process has no %s, which the program has called.\n",
+  std::fprintf(stderr, "ardoise: the MPI library of this process lacks %s, which the program calls.\n",
                kRealFunctionNames[position]);
   std::abort();
 }

@@ -1,6 +1,6 @@
-// What is called behind our MPI functions: the library, or the next preloaded tool where it has the function, so that
-// both tools see the call. The tables of real_functions.hpp are filled at the first MPI call of the process; a process
-// that makes none (a shell that inherits the preload) pays nothing.
+// The functions behind our MPI functions: those of the next preloaded tool, else the library's, so that both tools see
+// the call. The tables of real_functions.hpp are filled at the first MPI call of the process; a process without MPI
+// calls (a shell that inherits the preload) pays nothing.
 #pragma once
 
 #include <type_traits>
@@ -12,10 +12,10 @@ namespace ardoise::vmpi {
 // Fills `library`, `real` and `next_tool`. Any thread, any number of times.
 void find_next_functions() noexcept;
 
-// Ends the process with a sentence: the library in the process lacks the function in this position of the tables.
+// Ends the process with one sentence: its MPI library lacks the function at this position of the tables.
 [[noreturn]] void report_missing_function(unsigned position) noexcept;
 
-// What the tables hold up to the first call.
+// Initial content of the tables.
 template <RealFunctions& kTable, auto kMember, class Function = std::remove_reference_t<decltype(kTable.*kMember)>>
 struct FirstCall;
 

@@ -1,14 +1,13 @@
-// One observed call, from just before the real function to just after it, and the test whether a call is observed at
-// all. Used by generated wrappers only.
+// One observed call, from just before the real function to just after it, and the check whether a call is observed.
+// Used by generated wrappers only.
 #pragma once
 
 #include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::vmpi {
 
-// The stack address of this thread's outermost observed call; nullptr outside. MPI calls made by MPI itself or by a
-// callback lie deeper (lower) on the same stack. A call that was left by longjmp is recognised: the next call of the
-// program lies higher than what it left behind.
+// Stack address of this thread's outermost observed call; nullptr: none. MPI calls by MPI itself or by a callback lie
+// deeper (lower) on the same stack. A call left by longjmp is recognised: the next call of the program lies higher.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local const char* outermost_call = nullptr;
 
 // Observation runs only while the program's world is up. Relaxed: an observer tolerates a call at the edges.
@@ -28,10 +27,10 @@ inline const char* stack_address() {
 #endif
 }
 
-// False: just call the real function. The unobserved path is this one load and test.
+// False: only the real function is called. The unobserved path is this one load and test.
 inline bool is_observed() { return observer.load(std::memory_order_relaxed) != nullptr; }
 
-// The observer that is told about this call; nullptr: none.
+// The observer of this call; nullptr: none.
 inline const Observer* watch() {
   const Observer* const current = observer.load(std::memory_order_acquire);  // pairs with the store that published it
   if (current == nullptr) [[likely]]
@@ -63,7 +62,7 @@ class ObservedCall {
   const Observer& watching_;
 };
 
-// Marks a stretch in which MPI calls of this thread are the tool's own.
+// During its lifetime MPI calls of this thread are the tool's own.
 class Unobserved {
  public:
   Unobserved() : outer_(outermost_call) { outermost_call = reinterpret_cast<const char*>(this + 1); }

@@ -1,5 +1,5 @@
-// An array whose size is known when it is made: on the stack while it is small, else on the heap. Elements are not
-// initialised. Used for copies of requests and statuses during one call.
+// An array of a size known at construction: on the stack while small, else on the heap. Elements are uninitialised.
+// Holds copies of requests and statuses during one call.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class SmallArray {
   SmallArray(const SmallArray&) = delete;
   SmallArray& operator=(const SmallArray&) = delete;
 
-  // Forgets the elements. Without memory for them the array stays empty: observation loses data, the program nothing.
+  // Discards the elements. Without memory the array stays empty: observation loses data, the program does not.
   void resize(std::size_t size) {
     if (size > capacity_) {
       if (auto* larger = static_cast<T*>(std::malloc(size * sizeof(T)))) {

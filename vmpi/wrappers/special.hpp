@@ -1,16 +1,16 @@
-// Functions that need more than a translated communicator under a virtual world. The generated wrapper of a function
-// marked !special in the table calls these, with the program's own arguments, where it would call the library's; so
-// does its PMPI_ twin, whose arguments may come from inside the library and are translated already. `next` is the table
-// of what stands behind: real for MPI_ names, library for PMPI_ names. docs/reference/mpi_functions.md says what is
-// special about each.
+// Functions that need more than a translated communicator in a virtual world. The generated wrapper of a function
+// marked !special in the table calls these, with the program's arguments, instead of the library's; so does its PMPI_
+// twin, whose arguments may come from inside the library and be translated already. `next` is the table of the
+// functions behind: real for MPI_ names, library for PMPI_ names. docs/reference/mpi_functions.md says what is special
+// about each.
 #pragma once
 
 #include "vmpi/real_functions.hpp"
 
 namespace ardoise::vmpi::special {
 
-// In MPICH Fortran's routines call functions of C, that is ours: callbacks that were translated as Fortran's must be
-// left alone there.
+// Fortran routines of MPICH call C functions, which are ours: callbacks already translated as Fortran's must be left
+// alone there.
 class InsideFortran {
  public:
   InsideFortran() { ++depth_; }
@@ -23,13 +23,13 @@ class InsideFortran {
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local int depth_ = 0;
 };
 
-// life.cpp
+// init_finalize.cpp
 int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
 int T_init_thread(const RealFunctions& next, int required, int* provided);
 int Finalize(const RealFunctions& next);
 int Initialized(const RealFunctions& next, int* flag);
-// Makes the world of a program that has opened a session and not called MPI_Init, which must not notice.
+// Creates the world of a program that has opened a session without MPI_Init, unnoticed by the program.
 void make_hidden_world() noexcept;
 int Abort(const RealFunctions& next, MPI_Comm comm, int code);
 

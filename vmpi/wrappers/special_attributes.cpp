@@ -1,6 +1,6 @@
-// Attributes of the world. The predefined ones (MPI_TAG_UB ...) are cached on the real MPI_COMM_WORLD only, and copied
-// to its duplicates; the partition's communicator is neither. A marker attribute of ours, copied in the same way, says
-// which communicators carry them in the program's eyes.
+// Attributes of the world. The predefined ones (MPI_TAG_UB ...) exist on the real MPI_COMM_WORLD and its duplicates
+// only, not on the partition's communicator. A marker attribute of ours, copied in the same way, identifies the
+// communicators that have them in the program's eyes.
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/callbacks.hpp"
 #include "vmpi/wrappers/fortran_arguments.hpp"
@@ -15,7 +15,7 @@ bool is_predefined(int keyval) {
          keyval == MPI_APPNUM || keyval == MPI_UNIVERSE_SIZE || keyval == MPI_LASTUSEDCODE;
 }
 
-// MPICH numbers the predefined attributes differently where it gives a value and not its address.
+// MPICH numbers the predefined attributes differently where it returns a value and not its address.
 int key_of_fortran(int keyval) {
 #ifndef OPEN_MPI
   if (is_predefined(keyval - 1)) return keyval - 1;
@@ -25,7 +25,7 @@ int key_of_fortran(int keyval) {
 
 bool carries(MPI_Comm comm, int keyval) {
 #ifdef OPEN_MPI
-  // It copies all of them to a duplicate of the world but this one.
+  // Every attribute but this one is copied to a duplicate of the world.
   if (keyval == MPI_LASTUSEDCODE) return comm == MPI_COMM_WORLD;
 #else
   (void)keyval;
@@ -41,7 +41,7 @@ int get_attribute(decltype(&PMPI_Comm_get_attr) get, MPI_Comm comm, int keyval, 
   return code;
 }
 
-// Value is the integer type through which this routine gives an attribute.
+// Value: the integer type through which this routine returns an attribute.
 template <class Value>
 void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
                            MPI_Fint* ierror) {
@@ -56,7 +56,7 @@ void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
   const int code = get_attribute(library.Comm_get_attr, MPI_COMM_WORLD, key, &found, &is_set);
   if (code == MPI_SUCCESS && is_set != 0) *static_cast<Value*>(value) = *found;
   *static_cast<MPI_Fint*>(flag) = is_set != 0 ? 1 : 0;
-#else  // the routine goes past our functions of C, so it can be asked about the real world
+#else  // the routine does not call our C functions, so it may query the real world
   MPI_Fint code = MPI_SUCCESS;
   MPI_Fint real_world = fortran_world();
   real(&real_world, keyval, value, flag, &code);

@@ -1,5 +1,5 @@
-// Error handlers of the world. Errors that belong to no communicator (a bad datatype, a bad group) go to the real
-// world's handler, so it is kept in step with the handler of the program's world.
+// Error handlers of the world. Errors that belong to no communicator (an invalid datatype or group) go to the real
+// world's handler, so that follows the handler of the program's world.
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/callbacks.hpp"
 #include "vmpi/wrappers/special.hpp"

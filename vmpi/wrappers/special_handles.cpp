@@ -1,4 +1,4 @@
-// Functions that take or give a communicator in another way than as a plain argument.
+// Functions that take or return a communicator in another way than as a plain argument.
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/fortran_handles.hpp"
 #include "vmpi/wrappers/special.hpp"
@@ -6,14 +6,14 @@
 namespace ardoise::vmpi::special {
 namespace {
 
-// The library refuses to free MPI_COMM_WORLD. It must not see the partition, which a Fortran routine hands over here.
+// The library refuses to free MPI_COMM_WORLD. It must not get the partition, which a Fortran routine passes here.
 int free_communicator(int (*free)(MPI_Comm*), MPI_Comm* comm) {
   if (comm == nullptr || !is_virtual() || to_program(*comm) != MPI_COMM_WORLD) return free(comm);
   MPI_Comm untranslated = MPI_COMM_WORLD;
   return free(&untranslated);
 }
 
-// A variable bound to a communicator is given the address of a handle.
+// A variable bound to a communicator takes the address of a handle.
 void* bound_object(void* object, int bind, MPI_Comm& translated) {
   if (object == nullptr || bind != MPI_T_BIND_MPI_COMM) return object;
   translated = to_library(*static_cast<MPI_Comm*>(object));

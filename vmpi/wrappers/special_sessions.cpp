@@ -1,5 +1,5 @@
-// Sessions (MPI 4): the process set "mpi://WORLD" is that of the program alone, not of the launch. All processes of a
-// launch come together to make partitions, in MPI_Init or here.
+// Sessions (MPI 4): the process set "mpi://WORLD" is that of the program, not of the launch. Making partitions is
+// collective over the launch: in MPI_Init or here.
 #include "vmpi/wrappers/special.hpp"
 
 #if MPI_VERSION >= 4

@@ -1,4 +1,3 @@
-// See type_size.hpp.
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::type_sizes {
@@ -15,7 +14,7 @@ std::int64_t ask(MPI_Datatype type) noexcept {
 std::int64_t ask_fortran(MPI_Fint type) noexcept { return ask(PMPI_Type_f2c(type)); }
 
 void initialise() noexcept {
-  // Two that fall into one slot: the first one keeps it, so the frequent ones stand first.
+  // When two types share a slot, the first one keeps it: frequent types come first.
   const MPI_Datatype predefined[] = {MPI_DOUBLE,
                                      MPI_INT,
                                      MPI_BYTE,

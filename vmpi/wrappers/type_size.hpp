@@ -1,5 +1,5 @@
-// Sizes of datatypes for byte counts. Predefined ones come from a small table that is filled once in MPI_Init and only
-// read afterwards; their handles live for ever, so it cannot go stale. All others are asked of MPI each time.
+// Sizes of datatypes for byte counts. Predefined ones come from a small table that MPI_Init fills and that is read-only
+// afterwards; their handles never change. All others are queried from MPI each time.
 #pragma once
 
 #include <mpi.h>
@@ -29,7 +29,7 @@ inline unsigned slot(MPI_Datatype type) {
 #endif
 }
 std::int64_t ask(MPI_Datatype type) noexcept;      // 0 for MPI_DATATYPE_NULL
-std::int64_t ask_fortran(MPI_Fint type) noexcept;  // likewise
+std::int64_t ask_fortran(MPI_Fint type) noexcept;  // 0 for MPI_DATATYPE_NULL
 
 // After the real MPI_Init, before any call is observed.
 void initialise() noexcept;

@@ -1,11 +1,10 @@
-// See volumes.hpp.
 #include "vmpi/wrappers/volumes.hpp"
 
 namespace ardoise::vmpi::volumes {
 
 byte_rules::Sides sides_of(MPI_Comm comm) noexcept {
   byte_rules::Sides sides;
-  if (comm == MPI_COMM_NULL) return sides;  // the call fails by itself; asking would call the error handler once more
+  if (comm == MPI_COMM_NULL) return sides;  // the call itself fails; a query would call the error handler once more
   int inter = 0;
   int peers = 1;
   PMPI_Comm_rank(comm, &sides.rank);

@@ -1,5 +1,6 @@
-// The byte rules applied to a call: asks MPI for what the arithmetic of byte_rules.hpp needs (group sizes, ranks,
-// datatype sizes), and only that. Named after the rules of the table; generated wrappers call them while observed.
+// The byte rules applied to a call: queries MPI for the group sizes, ranks and datatype sizes that byte_rules.hpp
+// needs, and nothing else. Functions have the names of the rules in the table; generated wrappers call them while
+// observed.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +9,7 @@
 
 namespace ardoise::vmpi {
 
-// Bytes of the message, or of the file access, that a status describes.
+// Bytes of the message or file access that a status describes.
 inline std::int64_t received_bytes(const MPI_Status& status) {
 #ifdef OPEN_MPI
   return static_cast<std::int64_t>(status._ucount);  // what PMPI_Get_elements_x(MPI_BYTE) reads, in a few cycles
@@ -45,8 +46,8 @@ inline Volume scan(std::int64_t count, auto type) { return allreduce(count, type
 inline Volume exscan(MPI_Comm comm, std::int64_t count, auto type) {
   return byte_rules::exscan(sides_of(comm), byte_rules::bytes(count, type.size()));
 }
-// Counts are an array, or a function that gives the one of all processes; types an array (with size(i)) or one. Both
-// are read only where they are asked for. What goes to, or comes from, process i:
+// Counts are an array, or a function that returns the count for every process; types are an array (with size(i)) or one
+// type. Both are read only when needed. Bytes to or from process i:
 inline std::int64_t part(const auto& counts, const auto& types, std::int64_t i) {
   std::int64_t size = 0;
   if constexpr (requires { types.size(i); }) {
@@ -60,7 +61,7 @@ inline std::int64_t part(const auto& counts, const auto& types, std::int64_t i) 
     return byte_rules::bytes(counts[i], size);
   }
 }
-// ... and all n of them.
+// Bytes to or from all n processes.
 inline std::int64_t parts(std::int64_t n, const auto& counts, const auto& types) {
   if constexpr (requires { counts(); }) {
     return n * part(counts, types, 0);

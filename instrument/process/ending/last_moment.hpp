@@ -1,5 +1,5 @@
 // What a process that has died tells of its last moment: how it ended, the last calls of each thread, the call that it
-// was in and where. By the survivor, when all threads have died; the recorder's locks are free (free_from_the_dead()).
+// was in and where. By the survivor, when all threads have died; the recorder's locks are free (force_unlock()).
 #pragma once
 
 #include <cstdint>

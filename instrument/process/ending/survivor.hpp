@@ -10,7 +10,7 @@
 //                                                            ▼ not dismissed: after_death()
 //
 // after_death() runs alone: no other thread is there, and locks are held by whoever died inside. It must free ours
-// (free_from_the_dead()), and may not take those of the C library; operator new is ours and takes none
+// (force_unlock()), and may not take those of the C library; operator new is ours and takes none
 // (survivor_memory). What hangs or faults in it nevertheless ends after ten seconds, or at once, and costs what was to
 // be written.
 //

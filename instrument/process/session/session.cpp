@@ -220,8 +220,8 @@ void Session::finish() {
 void Session::write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept {
   current_thread = nullptr;
   own_activity = nullptr;
-  recorder.free_from_the_dead();
-  sampling.free_from_the_dead();
+  recorder.force_unlock();
+  sampling.force_unlock();
   const ClockSample now_seen = sample_clocks();
   // The program that took the process over is another one.
   const std::uint64_t end = end_note.cause == EndCause::kExec ? end_note.tick : now_seen.tick;

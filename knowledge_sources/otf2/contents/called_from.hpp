@@ -1,5 +1,5 @@
-// The description of a region: where its function is called. For functions of MPI it has the source file as well, since
-// the region's own source file is "MPI", as in traces of Score-P: Scalasca knows functions of MPI by that.
+// The description of a region: its call site. For MPI functions it includes the source file, since the region's own
+// source file is "MPI", as in traces of Score-P, by which Scalasca identifies them.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace ardoise::knowledge_sources {
 
 inline constexpr std::string_view kMpiSourceFile = "MPI";
 
-// "called in solve", "called in solve at /src/solver.c"; symbol "": nothing is known.
+// "called in solve", "called in solve at /src/solver.c"; symbol "": unknown.
 [[nodiscard]] inline std::string called_from_text(std::string_view symbol, std::string_view source_file) {
   if (symbol.empty()) return "";
   return source_file.empty() ? fmt::format("called in {}", symbol)
@@ -20,14 +20,14 @@ inline constexpr std::string_view kMpiSourceFile = "MPI";
 }
 
 struct CalledFrom {
-  std::string_view symbol, source_file;  // source_file "": it is not told
+  std::string_view symbol, source_file;  // source_file "": not given
 };
-// nullopt: the description is another one.
+// nullopt: another kind of description.
 [[nodiscard]] inline std::optional<CalledFrom> read_called_from(std::string_view description) {
   constexpr std::string_view kCalledIn = "called in ", kAt = " at ";
   if (!description.starts_with(kCalledIn)) return std::nullopt;
   description.remove_prefix(kCalledIn.size());
-  const std::size_t at = description.find(kAt);  // no symbol has that, a path may
+  const std::size_t at = description.find(kAt);  // no symbol contains it, a path may
   if (at == description.npos) return CalledFrom{description, ""};
   return CalledFrom{description.substr(0, at), description.substr(at + kAt.size())};
 }

@@ -1,4 +1,3 @@
-// See trace_selection.hpp.
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 
 #include <fmt/format.h>
@@ -91,7 +90,7 @@ TraceSelection::TraceSelection(std::string_view text) {
         has_functions_ = true;
       }
     } else if (std::ranges::find(kLists, key) == kLists.end()) {
-      in.fail(key.empty() ? fmt::format("all, or {}", kItems) : fmt::format("another of {}", kItems));
+      in.fail(key.empty() ? fmt::format("all, or {}", kItems) : fmt::format("another item: {}", kItems));
     }
     if (key == "ranks" || key == "threads" || key == "iterations") {
       instrument::NumberRange range;
@@ -112,7 +111,7 @@ TraceSelection::TraceSelection(std::string_view text) {
       const auto ns = parse_ns(in.value());
       if (!ns || (key == "last" && *ns == 0)) in.fail("a duration, as 10s, 1.5m or 20us");
       (key == "from" ? from_ : key == "to" ? to_ : key == "min" ? least_ : last_) = *ns;
-      if (from_ >= to_) in.fail("a time \"to\" behind \"from\"");
+      if (from_ >= to_) in.fail("a time \"to\" after \"from\"");
     } else if (key == "limit") {
       const auto bytes = instrument::parse_size(in.value());
       if (!bytes || *bytes < kLeastLimit) in.fail("a size of 8M or more, as 100M or 2G");
@@ -129,7 +128,7 @@ TraceSelection::TraceSelection(std::string_view text) {
   }
   if (!kept_names_.empty() && last_ == 0)
     throw std::invalid_argument(fmt::format(
-        "--trace \"{}\": keep= says around which snapshots the time of last= is kept, which is not there", text));
+        "--trace \"{}\": keep= selects the snapshots around which last= keeps time, but last= is missing", text));
 }
 
 bool TraceSelection::has(const Ranges& ranges, std::uint32_t number) {

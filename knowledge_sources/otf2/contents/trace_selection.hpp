@@ -1,4 +1,4 @@
-// What of a run goes into its trace, as text (--trace):
+// The part of a run that goes into its trace, as text (--trace):
 //
 //   all        ranks=0-3,8        functions=MPI_Send,MPI_Recv,io        from=10s,to=12s        min=1ms
 //   ranks=0-3,8,functions=mpi,from=1m
@@ -12,10 +12,10 @@
 //   class     = "all" | "arguments" | "messages" | "waiting" | "clocks" | "plugins" | "errors" | "stacks"
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
-// What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
-// "mpi", all of "io"; times are since MPI_Init, and a call belongs to the time that it begins in; min is the least
-// duration of a call. A message is in the trace when the call that started it is. Iterations are those of the main
-// loop, from 1 on, which are known only when the program has ended: all is traced until then.
+// An absent item does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
+// "mpi", all of "io"; times are since MPI_Init, and a call counts at its begin; min is the minimum duration of a call.
+// A message is in the trace if the call that started it is. Iterations are those of the main loop, from 1 on, which are
+// known only when the program has ended: all are traced until then.
 #pragma once
 
 #include <cstdint>
@@ -31,37 +31,37 @@ namespace ardoise::knowledge_sources {
 
 class TraceSelection {
  public:
-  // Throws std::invalid_argument with a sentence that names the place and what was expected.
+  // Throws std::invalid_argument with a sentence that names the position and what was expected.
   explicit TraceSelection(std::string_view text);
 
   [[nodiscard]] bool has_rank(std::uint32_t world_rank) const;
   [[nodiscard]] bool has_function(bool is_posix, std::uint32_t function) const {
     return functions_.has(is_posix, function);
   }
-  // Samples are no calls: they are in a trace that only ranks and times restrict.
+  // Samples are no calls: a trace contains them if only ranks and times restrict it.
   [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0 && phases_.empty(); }
   [[nodiscard]] bool has_thread(std::uint32_t number) const;
-  // By number (mark_name_id()); none: all of the time.
+  // By number (mark_name_id()); empty: all of the time.
   [[nodiscard]] const std::vector<std::uint32_t>& phases() const { return phases_; }
-  // What is kept until the end: the last so many ns (0: all), at most so many bytes (0: any number) of each analyzer;
-  // and what is around snapshots of these names.
+  // Data kept until the end: the last so many ns (0: all), at most so many bytes (0: unlimited) of each analyzer; and
+  // data around snapshots of these names.
   [[nodiscard]] std::int64_t last() const { return last_; }
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& kept_names() const { return kept_names_; }
   [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
-  // has_call() alone says whether a call is in it.
+  // has_call() alone decides whether a call is included.
   [[nodiscard]] bool is_by_call() const { return phases_.empty() && threads_.empty() && kept_names_.empty(); }
-  // All calls of the ranks, threads and times that are chosen are.
+  // All calls of the selected ranks, threads and times are included.
   [[nodiscard]] bool has_all_calls() const { return has_samples(); }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   [[nodiscard]] bool has_iterations() const { return !iterations_.empty(); }
-  // One of these, from 1 on, is chosen.
+  // One of these iterations, from 1 on, is selected.
   [[nodiscard]] bool has_iteration_in(std::uint64_t first, std::uint64_t last) const;
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const {
     return ns >= from_ && ns < to_ && (windows_.empty() || is_in_windows(ns));
   }
-  // From here on only what is in one of these times: first, and the one behind the last.
+  // From here on only data in one of these times: begin and end.
   void restrict_to(std::vector<std::pair<std::int64_t, std::int64_t>> windows) { windows_ = std::move(windows); }
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
                               std::int64_t duration_ns) const {
@@ -69,7 +69,7 @@ class TraceSelection {
   }
 
  private:
-  using Ranges = std::vector<instrument::NumberRange>;  // none: all
+  using Ranges = std::vector<instrument::NumberRange>;  // empty: all
   [[nodiscard]] bool is_in_windows(std::int64_t ns) const;
   std::vector<std::pair<std::int64_t, std::int64_t>> windows_;
   static bool has(const Ranges& ranges, std::uint32_t number);
@@ -78,7 +78,7 @@ class TraceSelection {
   std::int64_t last_ = 0;
   std::uint64_t most_bytes_ = 0;
   instrument::FunctionSet functions_ = instrument::FunctionSet::all();
-  bool has_functions_ = false;  // restricts them
+  bool has_functions_ = false;  // functions are restricted
   AttributeClasses attributes_;
   std::int64_t from_ = INT64_MIN, to_ = INT64_MAX, least_ = 0;
 };

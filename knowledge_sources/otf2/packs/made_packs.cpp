@@ -1,4 +1,3 @@
-// See made_packs.hpp.
 #include "knowledge_sources/otf2/packs/made_packs.hpp"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::size_t kDefinitionBytes = std::size_t{32} << 10;
 
-// That must be in the pack of the record before it.
+// True: it must be in the same pack as the previous record.
 bool belongs_to_call(const MpiRecord& record) {
   if (record.shape() != Shape::kExtension) return false;
   const ExtensionKind kind = instrument::extension_kind(record);

@@ -1,6 +1,6 @@
-// Packs as a process under Ardoise would have sent them, made from records of other origin: numbered, with the ledger
-// and the exact totals. MPI and I/O records of a thread wait here until a pack is full, and longer where what a record
-// says is known only later (hold(), settle()).
+// Makes packs, as a process under Ardoise would send them, from records of other origin: numbered, with the ledger and
+// the exact totals. MPI and I/O records of a thread are buffered until a pack is full, and longer while the content of
+// a record is unknown (hold(), settle()).
 #pragma once
 
 #include <array>
@@ -39,15 +39,15 @@ struct PacksOrigin {
 class MadePacks {
  public:
   static constexpr std::size_t kRecords = 2044;  // of a pack
-  // A thread's records, while some of them wait for what they say: 8 MiB. hpcc calls MPI_Testany 98,909 times while a
-  // receive is open.
+  // Limit of a thread's buffered records while some of them are incomplete: 8 MiB. hpcc calls MPI_Testany 98,909 times
+  // while a receive is open.
   static constexpr std::size_t kMostHeld = std::size_t{1} << 18;
 
-  // take gets the packs, in their order, and outlives this.
+  // take receives the packs, in order, and outlives this object.
   MadePacks(PacksOrigin origin, const TakePack& take) : origin_(origin), take_(take) {}
 
-  // define(structure, strings …), with the arguments of DefinitionWriter::add. It goes out before any record that is
-  // added later.
+  // define(structure, strings …), with the arguments of DefinitionWriter::add. It is sent before any record added
+  // later.
   template <class... Arguments>
   void define(Arguments&&... arguments) {
     if (room_.empty()) begin_definitions();
@@ -57,35 +57,35 @@ class MadePacks {
     (void)writer_.add(std::forward<Arguments>(arguments)...);
   }
 
-  // A record, of whatever shape; those behind a call come at once after it. The result is its number in the thread.
+  // A record of any shape; extension records must follow their call directly. Returns its number in the thread.
   std::uint64_t add(std::uint32_t thread, const instrument::MpiRecord& record);
   template <class Extension>
   std::uint64_t add_extension(std::uint32_t thread, const Extension& extension) {
     return add(thread, std::bit_cast<instrument::MpiRecord>(extension));
   }
   void add(std::uint32_t thread, const instrument::PosixRecord& record);
-  // Sends what is full. Between two calls of the thread.
+  // Sends full packs. Between two calls of the thread.
   void end_call(std::uint32_t thread) {
     Thread& own = thread_of(thread);
     if (own.mpi.size() >= own.next_flush || own.posix.size() >= kRecords) flush(own, false);
   }
-  // The record is not sent before settle(), while there is room.
+  // Holds the record back until settle(), while there is room.
   void hold(std::uint32_t thread, std::uint64_t number) { thread_of(thread).held.insert(number); }
-  // What hold() was for is known. nullptr: it has been sent.
+  // The held record's content is known. nullptr: it has already been sent.
   [[nodiscard]] instrument::MpiRecord* settle(std::uint32_t thread, std::uint64_t number);
 
   void add_total(instrument::PackClass record_class, std::uint32_t function, std::uint64_t calls, std::uint64_t ticks,
                  std::uint64_t sent, std::uint64_t received);
-  // At once.
+  // Sent at once.
   void samples(std::uint32_t thread, std::span<const instrument::SampleRecord> records);
   void contexts(std::uint32_t thread, std::span<const instrument::ContextRecord> records);
   void context_totals(std::uint32_t thread, std::span<const instrument::ContextTotalsRecord> records);
 
-  // Of the process have made MPI calls.
+  // Several threads of the process have made MPI calls.
   void set_several_threads() { flags_ = instrument::kSeveralMpiThreads; }
 
-  void flush();   // all that is not held
-  void finish();  // all, totals, and the last pack's flag
+  void flush();   // all that are not held
+  void finish();  // all records, totals, and the last pack's flag
 
   [[nodiscard]] std::uint64_t sent_before_known() const { return sent_before_known_; }
 
@@ -97,7 +97,7 @@ class MadePacks {
     std::uint64_t mpi_sent = 0;  // records
     std::uint64_t mpi_packs = 0, posix_packs = 0;
     std::set<std::uint64_t> held;
-    std::size_t next_flush = kRecords;  // when `mpi` is so long
+    std::size_t next_flush = kRecords;  // size of `mpi` at which to send
   };
   [[nodiscard]] Thread& thread_of(std::uint32_t number);
   void begin_definitions();
@@ -107,7 +107,7 @@ class MadePacks {
   void send(Thread& thread, std::span<const instrument::PosixRecord> records);
   MadePack& emit(instrument::PackClass pack_class, std::uint32_t thread, std::span<const std::byte> payload,
                  std::size_t records, std::uint64_t first_tick, std::uint64_t last_tick);
-  void pass();  // the pack that was made last
+  void pass();  // the latest pack
 
   PacksOrigin origin_;
   std::uint16_t flags_ = 0;

@@ -1,4 +1,4 @@
-// Functions of MPI by the names that tools give them in traces.
+// MPI functions by the names that tools use in traces.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// "MPI_Send", "MPI_Send()", "mpi_send_", "PMPI_Send"; nullopt: none of MPI's.
+// "MPI_Send", "MPI_Send()", "mpi_send_", "PMPI_Send"; nullopt: no MPI function.
 [[nodiscard]] std::optional<vmpi::FunctionId> mpi_function(std::string_view name);
 
 }  // namespace ardoise::knowledge_sources

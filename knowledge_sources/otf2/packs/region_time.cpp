@@ -1,4 +1,3 @@
-// See region_time.hpp.
 #include "knowledge_sources/otf2/packs/region_time.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The time of one thread in regions of its program: exact, by calling context, as samples whose weights are that time.
-// What was spent in calls of MPI and of I/O is with the region that made them. Also the thread's calls by context, of
-// threads without such times, too.
+// Time in MPI and I/O calls belongs to the calling region. Also the thread's calls by context, including those of
+// threads without region times.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace ardoise::knowledge_sources {
 
-// A thread's calling contexts: places, each called from another one. Not thread safe.
+// A thread's calling contexts: places, each with a caller. Not thread safe.
 class TracedContexts {
  public:
-  static constexpr std::uint32_t kMost = 1u << 20;  // then what is called is its caller
+  static constexpr std::uint32_t kMost = 1u << 20;  // beyond it, a callee is merged into its caller
 
   // 0: the root.
   [[nodiscard]] std::uint32_t child(std::uint32_t parent, CodePlace place);
-  // Those that have not been sent.
+  // Sends contexts that have not been sent.
   void send(MadePacks& packs, std::uint32_t thread);
 
  private:
@@ -37,16 +37,16 @@ class TracedContexts {
   std::vector<instrument::ContextRecord> new_;
 };
 
-// Functions of calls: of MPI, + 1, or with kPosixFunction of I/O.
+// Function keys: MPI function + 1, or an I/O function with kPosixFunction.
 inline constexpr std::uint32_t kPosixFunction = 1u << 16;
 
 // Sums of a thread's calls. Not thread safe.
 class ContextCalls {
  public:
-  // context: 0 is not known, and not counted.
+  // context: 0 is unknown, and not counted.
   void add(std::uint32_t context, std::uint32_t function, std::uint64_t ticks, std::uint64_t sent,
            std::uint64_t received);
-  // Those since the last time. Their contexts have been sent.
+  // Sends the sums since the last call. Their contexts have been sent.
   void send(MadePacks& packs, std::uint32_t thread);
 
  private:
@@ -55,8 +55,8 @@ class ContextCalls {
 
 class RegionTime {
  public:
-  // ns_per_tick: of the program's ticks; span: ticks, after which times are told.
-  // counts: whether time counts at all; pass() before it changes.
+  // ns_per_tick: of the program's ticks; span: ticks, the interval of sending. counts: whether time counts at all; call
+  // pass() before it changes.
   RegionTime(TracedContexts& contexts, double ns_per_tick, std::uint64_t span, const bool& counts)
       : contexts_(contexts), ns_per_tick_(ns_per_tick), span_(span), counts_(counts) {}
 
@@ -80,12 +80,12 @@ class RegionTime {
     function_ = 0;
   }
   [[nodiscard]] std::uint32_t context() const { return context_; }  // 0: none
-  // Until then the thread was where it is.
+  // Adds the time up to the tick to the current context.
   void pass(std::uint64_t tick) {
     if (counts_ && context_ != 0 && tick > last_) times_[std::uint64_t{function_} << 32 | context_] += tick - last_;
     last_ = std::max(last_, tick);
   }
-  // False: not worth telling yet.
+  // False: too early to send.
   [[nodiscard]] bool is_due(std::uint64_t tick) const { return !times_.empty() && tick >= told_ + span_; }
   void send(MadePacks& packs, std::uint32_t thread);
 
@@ -98,7 +98,7 @@ class RegionTime {
   std::uint32_t context_ = 0, function_ = 0;
   std::uint64_t last_ = 0, told_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> times_;  // ticks, by function and context
-  std::unordered_map<std::uint64_t, double> rests_;         // ns of them that are not told, likewise
+  std::unordered_map<std::uint64_t, double> rests_;         // unsent fractions in ns, by function and context
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See trace_packs.hpp.
 #include "knowledge_sources/otf2/packs/trace_packs.hpp"
 
 namespace ardoise::knowledge_sources {

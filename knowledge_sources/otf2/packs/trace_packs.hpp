@@ -1,4 +1,4 @@
-// An archive of OTF2, whoever wrote it, as the packs that its program would have sent under Ardoise.
+// Converts an OTF2 archive of any writer to the packs that its program would have sent under Ardoise.
 //
 //   const ArchiveReader archive("trace");
 //   const TracedProgram program(archive);
@@ -7,7 +7,7 @@
 //   packs.finish();
 //
 // All locations are read side by side, so that the packs of all ranks advance together in time, as in a running launch.
-// Memory: of each thread that records the packs that are being filled, and of each rank its operations under way.
+// Memory: the packs being filled for each recording thread, and the operations in flight of each rank.
 #pragma once
 
 #include <memory>
@@ -26,16 +26,16 @@ class TracePacks final : public EventConsumer {
   TracePacks(const TracedProgram& program, TakePack take) : program_(program), take_(std::move(take)) {}
 
   [[nodiscard]] bool event(const ArchivedEvent& event) override;
-  // No more comes. Each rank has its last pack then, also one without events.
+  // After the last event. Sends each rank's last pack, even without events.
   void finish();
 
-  // A sentence for each thing that is not shown, or not as it was.
+  // A sentence for each kind of data that is omitted or changed.
   [[nodiscard]] std::vector<std::string> notices() const;
 
  private:
   static constexpr std::uint64_t kEventsTogether = std::uint64_t{1} << 18;  // then all packs are sent, full or not
   struct Place {
-    TracedThread* thread = nullptr;  // nullptr: not shown
+    TracedThread* thread = nullptr;  // nullptr: omitted
     bool is_samples = false;
   };
   [[nodiscard]] Place place_of(const ArchivedLocation& location, std::uint64_t time);

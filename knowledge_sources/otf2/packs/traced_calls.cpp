@@ -1,4 +1,4 @@
-// See traced_thread.hpp. Calls of MPI: what their events say becomes the record, and what stands behind it.
+// MPI calls: converts their events to the record and its extensions.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ FunctionId function_of(std::uint8_t collective) {
   }
 }
 
-// The call that an event alone is taken for.
+// The call that a single event outside a call is converted to.
 FunctionId function_of(const ArchivedEvent& event) {
   switch (event.kind) {
     case Kind::kMpiSend:
@@ -119,7 +119,7 @@ void TracedThread::begin_mpi(std::uint16_t function, CodePlace place, bool is_mp
   call_.is_mpi_io = is_mpi_io;
   call_.call_site = rank_.site_of(place);
   call_.stack = 0;
-  // The begin of a call is the id of what it starts.
+  // The begin of a call is the id of the operation that it starts.
   call_.begin = last_begin_ = std::max(tick, last_begin_ + 1);
   call_.send.reset();
   call_.receive.reset();
@@ -191,7 +191,7 @@ void TracedThread::add_mpi_event(const ArchivedEvent& event) {
       operation.tag = static_cast<std::int32_t>(event.tag);
       operation.bytes = event.bytes;
       if (complete(From::kRequest, key, operation)) return;
-      // Some tell a blocking receive so.
+      // Some writers record a blocking receive in this way.
       if (vmpi::kFunctionTraits[call_.function].role == Role::kReceive && !call_.receive) {
         call_.receive = {operation.comm, operation.peer, operation.tag, operation.bytes};
       } else {
@@ -267,7 +267,7 @@ void TracedThread::start(From from, std::pair<std::uint64_t, std::uint64_t> key,
   call_.started.push_back({from, key, operation});
 }
 
-// What is known at its end goes into `operation`, and a completion behind the call.
+// Data known at its end goes into `operation`, and a completion behind the call.
 bool TracedThread::complete(From from, std::pair<std::uint64_t, std::uint64_t> key, const Operation& end) {
   const auto learn = [&](Operation& operation) {
     operation.is_cancelled = end.is_cancelled;
@@ -330,7 +330,7 @@ bool TracedThread::complete(From from, std::pair<std::uint64_t, std::uint64_t> k
   return take(rank_.one_sided, key);
 }
 
-// Its record says what is known by now.
+// Updates its record with the current data.
 void TracedThread::settle(const Operation& operation) {
   if (operation.is_known) return;
   const bool is_collective = operation.kind == Operation::Kind::kCollective;
@@ -353,7 +353,7 @@ void TracedThread::settle(const Operation& operation) {
   record->word = make_word(operation.comm, record->function(), record->shape());
   if (is_collective) {
     if (record->shape() == Shape::kRooted) record->peer = operation.peer;
-    // There is no room for what goes on in a further record.
+    // Data that needs a further record does not fit.
     record->bytes = static_cast<std::uint32_t>(std::min(operation.bytes, kMostNarrow));
     record->tag = static_cast<std::int32_t>(static_cast<std::uint32_t>(std::min(operation.received, kMostNarrow)));
   } else {
@@ -375,7 +375,7 @@ void TracedThread::end_mpi(std::uint64_t tick) {
   if (!call_.is_open) return;
   call_.is_open = false;
   const std::uint64_t duration = tick > call_.begin ? tick - call_.begin : 0;
-  last_begin_ += call_.started.size();  // ids that are used
+  last_begin_ += call_.started.size();  // used ids
   write_record(duration);
   write_behind();
   rank_.packs.end_call(number_);
@@ -392,7 +392,7 @@ void TracedThread::write_record(std::uint64_t duration) {
   const bool starts_both = message_kind(call_.function).starts_both;
   Operation* own = nullptr;  // that the record starts
   if (starts_both) {
-    // The send is told at its start; what is waited for is the receive.
+    // The send is recorded at its start; the wait is for the receive.
     for (Started& each : call_.started) {
       each.operation.id = call_.begin;
       if (each.operation.kind != Operation::Kind::kSend) continue;
@@ -432,7 +432,7 @@ void TracedThread::write_record(std::uint64_t duration) {
       bytes = call_.receive->bytes;
       break;
     case Shape::kLocal:
-      // That makes a communicator, a window, a file.
+      // Calls that create a communicator, a window, a file.
       if (own == nullptr && call_.collective) comm = call_.collective->comm;
       break;
     case Shape::kCompletes:
@@ -496,7 +496,7 @@ void TracedThread::write_record(std::uint64_t duration) {
   if (shape == Shape::kNeighbour) ++rank_.losses.neighbourhoods;
   const MessageKind kind = message_kind(call_.function);
   if (kind.takes_message) {
-    if (probe_) (void)rank_.packs.settle(number_, *probe_);  // it has found nothing
+    if (probe_) (void)rank_.packs.settle(number_, *probe_);  // it found no message
     probe_ = number;
     rank_.packs.hold(number_, number);
   } else if (kind.receives_taken) {
@@ -510,7 +510,7 @@ void TracedThread::write_record(std::uint64_t duration) {
              received_in_all + call_.completed_bytes);
 }
 
-// What the call has started beside its own operation, what it has completed, the group of an epoch, marks.
+// Extensions of a call: further started operations, completions, the group of an epoch, marks.
 void TracedThread::write_behind() {
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[call_.function];
   const bool own_is_first =

@@ -1,4 +1,4 @@
-// See traced_program.hpp. Communicators, their grids, and windows of one-sided communication.
+// Communicators, their grids, and windows of one-sided communication.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<std::int32_t> TracedProgram::ranks_of(const std::vector<std::uint64_
   return ranks;
 }
 
-// Of each rank, numbers from 0, the communicator of all ranks, and 1, MPI_COMM_SELF, on.
+// Numbers communicators for each rank: 0 is the communicator of all ranks, 1 is MPI_COMM_SELF, others follow.
 void TracedProgram::find_communicators() {
   comms_of_rank_.resize(ranks());
   std::vector<std::uint32_t> next(ranks(), 2);

@@ -1,4 +1,4 @@
-// See traced_program.hpp. Processes, threads, time, marks; the regions are in traced_regions.cpp, the communicators in
+// Processes, threads, time, marks; the regions are in traced_regions.cpp, the communicators in
 // traced_communicators.cpp.
 #include "knowledge_sources/otf2/packs/traced_program.hpp"
 
@@ -18,15 +18,15 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::string_view kSamplesSuffix = ", samples";  // behind the name of the thread, in traces of Ardoise
-constexpr std::uint64_t kMostBeforeInit = 1'000'000;      // events of the first thread in which MPI_Init is looked for
+constexpr std::string_view kSamplesSuffix = ", samples";  // suffix of a thread name, in traces of Ardoise
+constexpr std::uint64_t kMostBeforeInit = 1'000'000;      // events of the first thread in which MPI_Init is searched
 
 bool is_init(std::string_view region) {
   const auto function = mpi_function(region);
   return function == vmpi::FunctionId::kInit || function == vmpi::FunctionId::kInit_thread;
 }
 
-// Looks for the end of MPI_Init, and for what the program is called, in the first thread.
+// Searches the first thread for the end of MPI_Init and the name of the program.
 class BeginFinder final : public EventConsumer {
  public:
   explicit BeginFinder(const ArchiveDefinitions& definitions) : definitions_(definitions) {}
@@ -61,7 +61,7 @@ class FirstTime final : public EventConsumer {
   std::uint64_t time_ = UINT64_MAX;
 };
 
-// Of an archive that does not tell it: "scorep-solver", of …/scorep-solver/traces.otf2.
+// For an archive without a program name: "scorep-solver", of …/scorep-solver/traces.otf2.
 std::string name_of_folder(const std::filesystem::path& anchor) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(anchor, ignored).lexically_normal().parent_path();
@@ -70,7 +70,7 @@ std::string name_of_folder(const std::filesystem::path& anchor) {
   return name.empty() ? "trace" : name;
 }
 
-// What a trace of ours tells of it, in seconds; 0: nothing.
+// As a trace of Ardoise reports it, in seconds; 0: not reported.
 double clock_error_of(const ArchivedLocation& location) {
   for (const ArchivedProperty& property : location.properties) {
     if (property.name != "ardoise::clock_error_ns" || !property.value.is_real()) continue;
@@ -126,10 +126,10 @@ void TracedProgram::find_ranks() {
       ++others;
     }
   }
-  if (accelerators != 0) notices_.push_back(fmt::format("What {} accelerators did is not shown.", accelerators));
+  if (accelerators != 0) notices_.push_back(fmt::format("The activity of {} accelerators is not shown.", accelerators));
   if (others != 0)
     notices_.push_back(
-        fmt::format("{} location groups of the trace are no ranks of its MPI; what they did is not shown.", others));
+        fmt::format("{} location groups of the trace are not MPI ranks; their activity is not shown.", others));
 }
 
 void TracedProgram::find_threads() {
@@ -137,7 +137,7 @@ void TracedProgram::find_threads() {
   clock_errors_.resize(groups_.size());
   std::vector<std::unordered_map<std::string, std::uint32_t>> named(groups_.size());
   std::uint64_t streams = 0, metrics = 0;
-  // The thread that stands for the process in communicators comes first.
+  // The thread that represents the process in communicators comes first.
   std::unordered_map<std::uint64_t, bool> is_first;
   for (const ArchivedGroup& group : definitions_.groups) {
     if (group.type != OTF2_GROUP_TYPE_COMM_LOCATIONS || group.paradigm != OTF2_PARADIGM_MPI) continue;
@@ -170,7 +170,7 @@ void TracedProgram::find_threads() {
     }
   }
   if (streams != 0)
-    notices_.push_back(fmt::format("What {} of accelerators did is not shown.", counted(streams, "stream")));
+    notices_.push_back(fmt::format("The activity of {} of accelerators is not shown.", counted(streams, "stream")));
   if (metrics != 0)
     notices_.push_back(fmt::format("The metrics of {} without a thread are not shown.", counted(metrics, "location")));
 }
@@ -213,7 +213,7 @@ std::optional<TracedProgram::Thread> TracedProgram::thread_of(const ArchivedLoca
   return found == threads_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Of ours each parameter is a mark, and each metric of the program itself.
+// In traces of Ardoise each parameter is a mark, and each metric of the program itself.
 void TracedProgram::find_marks() {
   if (!is_ours_) return;
   const auto name_mark = [&](const std::string& name) {
@@ -263,19 +263,19 @@ std::uint32_t TracedProgram::file_of(std::uint32_t handle) const {
   return found == files_.end() ? 0 : found->second;
 }
 
-// What the trace says itself that it lacks.
+// Losses that the trace itself reports.
 void TracedProgram::find_losses() {
   struct Loss {
     std::string_view property, what;
   };
   static constexpr Loss kLosses[] = {
-      {"ARDOISE::CALLS_AS_SUMS", "calls that became sums for lack of memory"},
+      {"ARDOISE::CALLS_AS_SUMS", "calls aggregated for lack of memory"},
       {"ARDOISE::COUNTED_CALLS", "quick queries that were only counted"},
-      {"ARDOISE::UNTIMED_CALLS", "calls without a place in time"},
-      {"ARDOISE::UNTIMED_SAMPLES", "samples without a place in time"},
-      {"ARDOISE::MISSING_PLACES", "the calls of packs that did not arrive, by gaps"},
-      {"ARDOISE::RECORDS_BEYOND_LIMIT", "records that its limit had no room for"},
-      {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write it"},
+      {"ARDOISE::UNTIMED_CALLS", "calls at unknown times"},
+      {"ARDOISE::UNTIMED_SAMPLES", "samples at unknown times"},
+      {"ARDOISE::MISSING_PLACES", "calls of packs that did not arrive, in gaps"},
+      {"ARDOISE::RECORDS_BEYOND_LIMIT", "records dropped because of its limit"},
+      {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write their part"},
   };
   std::vector<std::string> list;
   for (const Loss& loss : kLosses) {
@@ -285,8 +285,8 @@ void TracedProgram::find_losses() {
   }
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", reports::joined(list, ", ")));
   if (archive_.anchor().is_selection())
-    notices_.push_back(
-        fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));
+    notices_.push_back(fmt::format("The trace contains only the selection {}; all numbers refer to it.",
+                                   archive_.anchor().description));
 }
 
 void TracedProgram::define_process(MadePacks& packs, std::uint32_t rank, std::uint64_t begin_tick,

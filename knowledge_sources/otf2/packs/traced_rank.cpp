@@ -1,4 +1,3 @@
-// See traced_rank.hpp.
 #include "knowledge_sources/otf2/packs/traced_rank.hpp"
 
 #include <fmt/format.h>
@@ -29,19 +28,19 @@ std::vector<std::string> TracedLosses::sentences() const {
     if (count != 0) list.push_back(fmt::format("In the trace, {} {}.", count, what));
   };
   say_if(outside_calls,
-         "messages, collectives and accesses are outside of calls of MPI; they are shown as calls "
+         "messages, collectives and accesses are outside of MPI calls; they are shown as calls "
          "without duration");
-  say_if(further_messages, "messages are not shown, since they are in calls that have another one");
-  say_if(unknown_ends, "ends of operations are not shown, since it lacks their starts");
-  say_if(inner_calls, "calls of MPI are made by calls of MPI, and are not shown apart");
-  say_if(unbalanced, "regions are left that were not entered");
+  say_if(further_messages, "messages are not shown because their calls already have one");
+  say_if(unknown_ends, "ends of operations are not shown because their starts are missing");
+  say_if(inner_calls, "MPI calls are made inside MPI calls and not shown separately");
+  say_if(unbalanced, "regions are left without having been entered");
   say_if(unfinished, "calls have no end; they are shown up to the last event of their thread");
   say_if(values, "values of metrics and parameters are not shown");
-  say_if(flushes, "times a buffer was written by who made it, which delayed the program");
-  say_if(others, "events of threads, tasks and locks, or of kinds that are not known, are not shown");
+  say_if(flushes, "times the tool that wrote it flushed a buffer, which delayed the program");
+  say_if(others, "events of threads, tasks and locks, or of unknown kinds, are not shown");
   say_if(neighbourhoods,
-         "calls of neighbourhood collectives do not tell who sends to whom; waiting in them, and what they send to "
-         "each rank, is not shown");
+         "calls of neighbourhood collectives lack their neighbours; waiting in them, and the data that they send to "
+         "each rank, are not shown");
   say_if(untimely, "operations took so long that the communicator of their start is not shown");
   return list;
 }
@@ -77,8 +76,8 @@ void TracedRank::use_mark(std::uint32_t name) {
                std::string_view(program.mark_name(name)).substr(0, instrument::kMaxMarkName));
 }
 
-void TracedRank::tell_sampling(instrument::SampleUnit unit, const std::string& event, double hertz,
-                               std::uint64_t period, std::uint32_t thread) {
+void TracedRank::define_sampling(instrument::SampleUnit unit, const std::string& event, double hertz,
+                                 std::uint64_t period, std::uint32_t thread) {
   if (!sampled_threads_.insert(thread).second) return;
   if (sampled_threads_.size() == 1)
     packs.define(instrument::CountersDefinition{0, unit}, std::string_view(event), std::span<const std::string_view>());
@@ -96,24 +95,24 @@ void TracedRank::note_mpi_thread(std::uint32_t thread) {
   if (*mpi_thread_ != thread) packs.set_several_threads();
 }
 
-// What calls are understood by comes before all of them.
+// Sends the definitions that calls refer to before all calls.
 TracedRank::TracedRank(const TracedProgram& of_program, std::uint32_t rank, std::uint64_t first_tick,
                        const TakePack& take)
     : program(of_program), number(rank), packs({rank, of_program.origin_tick(), of_program.ticks_per_second()}, take) {
   program.define_clock(packs, number, 0);
   program.define_communicators(packs, number);
-  // Without MPI_Init it is as if that had ended before all else.
+  // Without MPI_Init, all calls count as after it.
   counts_ = !program.has_init();
-  if (counts_) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
+  if (counts_) define_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
 }
 
-void TracedRank::tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {
-  is_told_ = true;
+void TracedRank::define_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {
+  is_defined_ = true;
   program.define_process(packs, number, begin_tick, init_ticks, 0);
 }
 
 void TracedRank::finish() {
-  if (!is_told_) tell_process(program.origin_tick(), 0);
+  if (!is_defined_) define_process(program.origin_tick(), 0);
   losses.untimely = packs.sent_before_known();
   program.define_clock(packs, number, finalize_ != 0 ? finalize_ : std::max(last_tick_, program.origin_tick()));
   packs.finish();

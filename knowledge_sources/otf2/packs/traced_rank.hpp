@@ -1,5 +1,5 @@
-// What the threads of a traced process share: its packs, what it has defined in them, and the operations that one
-// thread may start and another one complete.
+// Common data of the threads of a traced process: its packs, its definitions sent so far, and operations that one
+// thread may start and another complete.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace ardoise::knowledge_sources {
 
-// What the events have and records of calls cannot tell, counted.
+// Counts of events that records of calls cannot represent.
 struct TracedLosses {
   std::uint64_t outside_calls = 0;     // shown as calls without duration
-  std::uint64_t further_messages = 0;  // beside the one that the call can have
-  std::uint64_t unknown_ends = 0;      // of operations whose start the trace does not have
-  std::uint64_t inner_calls = 0;       // of MPI, made by a call of MPI
-  std::uint64_t unbalanced = 0;        // regions that are left and were not entered
-  std::uint64_t unfinished = 0;        // calls that are not left
+  std::uint64_t further_messages = 0;  // beyond the one that the call can have
+  std::uint64_t unknown_ends = 0;      // of operations whose start is missing in the trace
+  std::uint64_t inner_calls = 0;       // MPI calls made inside an MPI call
+  std::uint64_t unbalanced = 0;        // regions left without having been entered
+  std::uint64_t unfinished = 0;        // calls without a leave
   std::uint64_t values = 0;            // of metrics and parameters
-  std::uint64_t flushes = 0;           // of the buffers of who wrote the trace
-  std::uint64_t others = 0;            // events of threads, tasks, locks and of kinds that are not known
-  std::uint64_t neighbourhoods = 0;    // calls of their collectives, without their neighbours
-  std::uint64_t untimely = 0;          // operations that were sent on before it was known what they are
+  std::uint64_t flushes = 0;           // of the trace writer's buffers
+  std::uint64_t others = 0;            // events of threads, tasks, locks and of unknown kinds
+  std::uint64_t neighbourhoods = 0;    // neighbourhood collectives, whose neighbours are unknown
+  std::uint64_t untimely = 0;          // operations sent before their content was known
   void add(const TracedLosses& more);
   [[nodiscard]] std::vector<std::string> sentences() const;
 };
@@ -38,20 +38,20 @@ class TracedRank {
   // first_tick: of its first event.
   TracedRank(const TracedProgram& of_program, std::uint32_t rank, std::uint64_t first_tick, const TakePack& take);
 
-  // That is not complete.
+  // A pending operation.
   struct Operation {
     enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kRead, kWrite, kOneSided };
     Kind kind = Kind::kSend;
     bool is_part = false;      // a StartedExtension
     bool is_complete = false;  // within the call that starts it
-    bool is_known = true;      // its record says all; otherwise it is held
+    bool is_known = true;      // its record is complete; otherwise it is held
     bool is_cancelled = false;
     std::uint32_t thread = 0, function = 0, comm = instrument::kNoComm, call_site = 0;
     std::int32_t peer = instrument::kAnySource, tag = instrument::kAnyTag;
     std::uint64_t id = 0;      // tick
     std::uint64_t record = 0;  // number in its thread
     std::uint64_t bytes = 0, received = 0;
-    std::optional<std::uint64_t> probe{};  // record of the call that has taken the message
+    std::optional<std::uint64_t> probe{};  // record of the call that took the message
   };
 
   // Each is defined once.
@@ -59,8 +59,8 @@ class TracedRank {
   void define_code(std::uint32_t code);
   void use_file(std::uint32_t file);
   void use_mark(std::uint32_t name);
-  void tell_sampling(instrument::SampleUnit unit, const std::string& event, double hertz, std::uint64_t period,
-                     std::uint32_t thread);
+  void define_sampling(instrument::SampleUnit unit, const std::string& event, double hertz, std::uint64_t period,
+                       std::uint32_t thread);
 
   void note(std::uint64_t tick) {
     if (tick > last_tick_) last_tick_ = tick;
@@ -68,13 +68,13 @@ class TracedRank {
   void begin_init(std::uint64_t tick) { init_begin_ = tick; }
   void end_init(std::uint64_t tick) {
     counts_ = true;
-    if (!is_told_) tell_process(tick, tick - std::min(tick, init_begin_));
+    if (!is_defined_) define_process(tick, tick - std::min(tick, init_begin_));
   }
   void begin_finalize(std::uint64_t tick) {
     finalize_ = tick;
     counts_ = false;
   }
-  // Between MPI_Init and MPI_Finalize, where there are such.
+  // True between MPI_Init and MPI_Finalize, if the trace has them.
   [[nodiscard]] const bool& counts() const { return counts_; }
   void note_mpi_thread(std::uint32_t thread);
 
@@ -83,8 +83,8 @@ class TracedRank {
   const TracedProgram& program;
   const std::uint32_t number;
   MadePacks packs;
-  std::unordered_map<std::uint64_t, Operation> requests;  // by request of MPI
-  // By window or handle and matching id: these are numbers of a thread or of a process.
+  std::unordered_map<std::uint64_t, Operation> requests;  // by MPI request
+  // By window or handle and matching id, which are numbers of a thread or of a process.
   struct PairHash {
     std::size_t operator()(const std::pair<std::uint64_t, std::uint64_t>& key) const {
       return (key.first << 40 ^ key.second) * 0x9E3779B97F4A7C15u;
@@ -94,10 +94,10 @@ class TracedRank {
   TracedLosses losses;
 
  private:
-  void tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
+  void define_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
 
   std::uint64_t last_tick_ = 0, init_begin_ = 0, finalize_ = 0;
-  bool is_told_ = false, counts_ = false;
+  bool is_defined_ = false, counts_ = false;
   std::optional<std::uint32_t> mpi_thread_;
   std::unordered_set<std::uint32_t> codes_, files_, marks_, sampled_threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> sites_;  // ids, by code and line

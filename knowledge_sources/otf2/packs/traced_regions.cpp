@@ -1,5 +1,5 @@
-// See traced_program.hpp. What the regions of an archive are: functions of MPI and of I/O by their names, phases, and
-// functions of the program.
+// Classifies the regions of an archive: functions of MPI and of I/O by their names, phases, and functions of the
+// program.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string in_small_letters(std::string_view text) {
   return small;
 }
 
-// "MPI_Send()", "mpi_send_", "PMPI_Send" as "mpi_send".
+// Converts "MPI_Send()", "mpi_send_", "PMPI_Send" to "mpi_send".
 std::string plain_name(std::string_view name) {
   if (const std::size_t bracket = name.find('('); bracket != name.npos) name = name.substr(0, bracket);
   while (!name.empty() && (name.back() == '_' || name.back() == ' ')) name.remove_suffix(1);
@@ -30,7 +30,7 @@ std::string plain_name(std::string_view name) {
   return small;
 }
 
-// Variants of 64 bits are recorded under the plain name.
+// 64-bit variants are recorded under the plain name.
 std::optional<std::uint16_t> posix_function(std::string_view name) {
   if (const std::size_t bracket = name.find('('); bracket != name.npos) name = name.substr(0, bracket);
   if (name.ends_with("64")) name.remove_suffix(2);
@@ -86,7 +86,7 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
     traced.kind = TracedRegion::Kind::kPosix;
     traced.function = *io;
   } else {
-    // Without a line it is mostly no file but where the region belongs to, as "HIP".
+    // Without a line it is usually not a file but a component such as "HIP".
     const bool has_line = region.line != 0 && region.line != kUndefined32;
     traced.own = {code_of({region.name, has_line ? region.source_file : std::string(), region.line}), 0};
     return traced;
@@ -106,7 +106,7 @@ void TracedProgram::find_regions() {
     notices_.push_back(
         "Times of functions are those between entering and leaving the regions of the trace, not sampled CPU time.");
   TracedRegion unknown;
-  unknown.own = {code_of({"(a region that the trace does not define)", "", 0}), 0};
+  unknown.own = {code_of({"(undefined region)", "", 0}), 0};
   regions_.push_back(unknown);
 }
 

@@ -1,4 +1,4 @@
-// See traced_thread.hpp. Regions, marks, samples and I/O; traced_calls.cpp has the calls of MPI.
+// Regions, marks, samples and I/O; traced_calls.cpp has the MPI calls.
 #include "knowledge_sources/otf2/packs/traced_thread.hpp"
 
 #include <otf2/otf2.h>
@@ -19,7 +19,7 @@ using Kind = ArchivedKind;
 namespace {
 
 constexpr std::size_t kSamplesTogether = 2044;
-constexpr std::uint64_t kSpans = 1000;  // of the whole trace, in which time in regions is told
+constexpr std::uint64_t kSpans = 1000;  // divides the whole trace into intervals for region times
 
 std::uint64_t span_of(const TracedProgram& program) {
   const auto least = static_cast<std::uint64_t>(program.ticks_per_second() / 100);
@@ -104,7 +104,7 @@ void TracedThread::event(const ArchivedEvent& event) {
     case Kind::kBufferFlush:
       ++rank_.losses.flushes;
       return;
-    // Of which all is told by other events, or by definitions.
+    // Fully covered by other events, or by definitions.
     case Kind::kMpiRequestTest:
     case Kind::kMpiCollectiveBegin:
     case Kind::kRmaWinCreate:
@@ -125,7 +125,7 @@ void TracedThread::event(const ArchivedEvent& event) {
   }
 }
 
-// Score-P tells MPI_Init and MPI_Finalize as collectives that make and free MPI_COMM_WORLD. They are no calls here.
+// Score-P records MPI_Init and MPI_Finalize as collectives that create and free MPI_COMM_WORLD. They are no calls here.
 bool TracedThread::is_in_begin_or_end() const {
   return !open_.empty() && (open_.back().what == Opens::kInit || open_.back().what == Opens::kFinalize);
 }
@@ -145,7 +145,7 @@ void TracedThread::enter(std::uint32_t reference, std::uint32_t stack, std::uint
       call_.stack = stack;
       break;
     case TracedRegion::Kind::kPosix:
-      // What MPI does to move the data of a file is MPI's.
+      // I/O that MPI does to move the data of a file belongs to MPI.
       if (io_.is_open || (call_.is_open && call_.is_mpi_io)) break;
       open.what = Opens::kIo;
       begin_io(region.function, place, tick);
@@ -176,7 +176,7 @@ void TracedThread::enter(std::uint32_t reference, std::uint32_t stack, std::uint
   open_.push_back(open);
 }
 
-// Regions that were not left before the one around them end with it.
+// Regions that were not left before the enclosing one end with it.
 void TracedThread::leave(std::uint32_t reference, std::uint64_t tick) {
   const auto found = std::find_if(open_.rbegin(), open_.rend(), [&](const Open& o) { return o.region == reference; });
   if (found == open_.rend()) {
@@ -334,7 +334,7 @@ std::uint32_t TracedThread::comm_of(std::uint32_t reference) {
   return known_number_;
 }
 
-// Functions of MPI and of I/O are no contexts of their own: what they are called from is.
+// Functions of MPI and of I/O are no contexts of their own: their caller's is used.
 std::uint32_t TracedThread::context_of(std::uint32_t archived) {
   const auto& contexts = program_.definitions().calling_contexts;
   std::vector<const ArchivedCallingContext*> path;
@@ -385,9 +385,9 @@ void TracedThread::sample(const ArchivedEvent& event) {
     period = static_cast<double>(generator->period) *
              std::pow(generator->base == OTF2_BASE_BINARY ? 2.0 : 10.0, static_cast<double>(generator->exponent));
     if (!counts) period *= 1e9;
-    rank_.tell_sampling(counts ? instrument::SampleUnit::kEvents : instrument::SampleUnit::kCpuNanoseconds,
-                        generator->name, counts || period <= 0 ? 0 : 1e9 / period,
-                        counts ? static_cast<std::uint64_t>(period) : 0, number_);
+    rank_.define_sampling(counts ? instrument::SampleUnit::kEvents : instrument::SampleUnit::kCpuNanoseconds,
+                          generator->name, counts || period <= 0 ? 0 : 1e9 / period,
+                          counts ? static_cast<std::uint64_t>(period) : 0, number_);
   }
   instrument::SampleRecord record{};
   record.tick = tick;

@@ -1,10 +1,10 @@
-// One thread of a traced process: its events become records of calls, samples and marks in the packs of its rank.
+// One thread of a traced process: converts its events to records of calls, samples and marks in the packs of its rank.
 //
-//   Enter MPI_Irecv, MpiIrecvRequest 7, Leave     a record that posts a receive; what it is for is known when it ends
+//   Enter MPI_Irecv, MpiIrecvRequest 7, Leave     a record that posts a receive; its content is known when it ends
 //   Enter MPI_Wait, MpiIrecv 7 …, Leave           a record that completes, the completion; the first one is settled
 //   Enter solve, Leave                            exact time of a function, by calling context (region_time.hpp)
 //
-// What MPI does outside of a call of MPI is shown as a call without duration.
+// MPI events outside an MPI call are shown as a call without duration.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. The events of a location in their order.
+// Not thread safe. The events of a location in order.
 class TracedThread {
  public:
   TracedThread(TracedRank& rank, std::uint32_t number);
 
   void event(const ArchivedEvent& event);
   void sample(const ArchivedEvent& event);  // of a location that has the samples of the thread
-  void flush();                             // what is told by time
+  void flush();                             // sends region times
   void end();
 
  private:
@@ -46,14 +46,14 @@ class TracedThread {
   struct WindowUse {
     std::uint32_t comm = instrument::kNoComm, number = 0;
     std::int32_t peer = instrument::kNoPeer;
-    std::uint64_t bytes = 0, sent = 0;  // sent: beside what a kGet gets
+    std::uint64_t bytes = 0, sent = 0;  // sent: in addition to the data of a kGet
     instrument::WindowAct act = instrument::WindowAct::kNone;
   };
   struct FileUse {
     std::uint32_t file = 0;
     std::uint64_t bytes = 0, matching = 0;
   };
-  enum class From : std::uint8_t { kRequest, kAccess, kOneSided };  // where an operation is looked for
+  enum class From : std::uint8_t { kRequest, kAccess, kOneSided };  // kind of key of an operation
   struct Started {
     From from;
     std::pair<std::uint64_t, std::uint64_t> key;
@@ -64,7 +64,7 @@ class TracedThread {
     std::uint16_t function = 0;
     bool is_mpi_io = false;
     std::uint32_t call_site = 0;
-    std::uint32_t stack = 0;  // its calling context, as the event says; 0: it does not
+    std::uint32_t stack = 0;  // its calling context, if the event has one; 0: none
     std::uint64_t begin = 0;
     std::optional<Message> send, receive;
     std::optional<Collective> collective;
@@ -75,7 +75,7 @@ class TracedThread {
     std::vector<instrument::CompletionRecord> completions;
     std::uint64_t completed_bytes = 0;
     std::vector<std::int32_t> group;
-    std::vector<instrument::MarkExtension> marks;  // that come during the call
+    std::vector<instrument::MarkExtension> marks;  // received during the call
   };
   struct IoCall {
     bool is_open = false, ends_with_operation = false;
@@ -88,7 +88,7 @@ class TracedThread {
   struct Open {
     std::uint32_t region;
     Opens what;
-    CodePlace caller;  // of what is within it
+    CodePlace caller;  // of nested code
   };
 
   [[nodiscard]] bool is_in_begin_or_end() const;
@@ -106,11 +106,11 @@ class TracedThread {
   void end_mpi(std::uint64_t tick);
   void begin_io(std::uint16_t function, CodePlace place, std::uint64_t tick);
   void end_io(std::uint64_t tick);
-  // Of the open call of MPI.
+  // Of the open MPI call.
   void start(From from, std::pair<std::uint64_t, std::uint64_t> key, Operation operation);
   [[nodiscard]] bool complete(From from, std::pair<std::uint64_t, std::uint64_t> key, const Operation& end);
   void settle(const Operation& operation);
-  // The probe before has taken this message.
+  // The previous probe has taken this message.
   void settle_probe(std::uint64_t record, const Message& message);
   void write_record(std::uint64_t duration);
   void write_behind();
@@ -130,7 +130,7 @@ class TracedThread {
   MpiCall call_;
   IoCall io_;
   std::uint64_t last_tick_ = 0, last_begin_ = 0;
-  std::optional<std::uint64_t> probe_;  // record of the last MPI_Mprobe or MPI_Improbe, whose message is not known
+  std::optional<std::uint64_t> probe_;  // record of the last MPI_Mprobe or MPI_Improbe, whose message is unknown
   std::uint32_t known_comm_ = kUndefined32, known_number_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> archived_contexts_;
   std::vector<instrument::SampleRecord> samples_;

@@ -1,4 +1,3 @@
-// See archive_definitions.hpp.
 #include "knowledge_sources/otf2/reader/archive_definitions.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +46,7 @@ std::uint64_t ArchiveDefinitions::location_of(const ArchivedComm& comm, std::uin
   if (comm.is_self) return rank == 0 ? own : kUndefined64;
   const std::vector<std::uint64_t>* side = &comm.members;
   if (comm.other_group != kUndefined32) {
-    // A location is in one of the two groups, and names ranks of the other one.
+    // A location is in one of the two groups, and refers to ranks of the other one.
     const bool is_of_first = std::find(comm.members.begin(), comm.members.end(), own) != comm.members.end();
     if (is_of_first) side = &comm.others;
   }
@@ -139,7 +138,7 @@ std::string ArchiveDefinitions::stack_of(const ArchivedCallingContext& innermost
 
 namespace {
 
-// Takes away parents that are not there or that lead back; what: "system tree nodes". T has id and parent.
+// Removes undefined and cyclic parents; what: "system tree nodes". T has id and parent.
 template <class T>
 void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
   std::unordered_set<std::uint32_t> sound;  // lead to a root
@@ -154,7 +153,7 @@ void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
       if (next == nullptr) {
         faults.add(fmt::format("{} whose parent is not defined", what), fmt::format("{} has {}", at->id, at->parent));
       } else if (on_way.contains(next->id)) {
-        faults.add(fmt::format("{} that are above themselves", what), fmt::format("{}", at->id));
+        faults.add(fmt::format("{} that are their own ancestors", what), fmt::format("{}", at->id));
       } else {
         at = next;
         continue;
@@ -170,10 +169,10 @@ void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
 
 void ArchiveDefinitions::finish() {
   if (clock.is_known && clock.ticks_per_second == 0) {
-    faults.add("clock properties with a rate of 0, nanoseconds are taken");
+    faults.add("clock properties with a rate of 0: times are taken as nanoseconds");
     clock.ticks_per_second = 1'000'000'000;
   }
-  if (!clock.is_known) faults.add("no clock properties: times are taken for nanoseconds");
+  if (!clock.is_known) faults.add("no clock properties: times are taken as nanoseconds");
   mend_parents(system_tree, "system tree nodes", faults);
   mend_parents(comms, "communicators", faults);
   mend_parents(calling_contexts, "calling contexts", faults);
@@ -186,11 +185,11 @@ void ArchiveDefinitions::finish() {
     check(each.node == kUndefined32 || system_tree.find(each.node) != nullptr, "location groups", each.id,
           "system tree node", each.node);
   for (ArchivedLocationGroup& each : location_groups) {
-    // An accelerator's group names the process that made it, which nobody made.
+    // An accelerator's group names its creating process, which has no creator itself.
     if (each.creator == kUndefined32) continue;
     const bool is_there = location_groups.find(each.creator) != nullptr;
     check(is_there, "location groups", each.id, "creator", each.creator);
-    if (each.creator == each.id) faults.add("location groups that made themselves", fmt::format("{}", each.id));
+    if (each.creator == each.id) faults.add("location groups that are their own creators", fmt::format("{}", each.id));
     if (!is_there || each.creator == each.id) each.creator = kUndefined32;
   }
   for (const auto& each : locations)
@@ -227,7 +226,7 @@ void ArchiveDefinitions::finish() {
     check(group != nullptr, "communicators", comm, "group", id);
     if (group == nullptr) return members;
     if (group->members.size() > kMostMembers - members_so_far) {
-      faults.add(fmt::format("communicators taken for empty, since all together may have {} members", kMostMembers),
+      faults.add(fmt::format("communicators treated as empty because all together may have {} members", kMostMembers),
                  fmt::format("{}", comm));
       return members;
     }
@@ -237,7 +236,7 @@ void ArchiveDefinitions::finish() {
     members.reserve(group->members.size());
     for (const std::uint64_t index : group->members) {
       const bool is_there = found != comm_locations.end() && index < found->second->members.size();
-      if (!is_there) faults.add("groups with a member that is out of range", fmt::format("group {} has {}", id, index));
+      if (!is_there) faults.add("groups with a member out of range", fmt::format("group {} has {}", id, index));
       members.push_back(is_there ? found->second->members[static_cast<std::size_t>(index)] : kUndefined64);
     }
     return members;
@@ -256,7 +255,7 @@ void ArchiveDefinitions::finish() {
       ++rank;
     }
   } else {
-    // No MPI: processes as they come.
+    // No MPI: processes in their order.
     std::uint64_t rank = 0;
     for (const ArchivedLocationGroup& group : location_groups) {
       if (group.creator == kUndefined32) world_ranks.try_emplace(group.id, rank++);

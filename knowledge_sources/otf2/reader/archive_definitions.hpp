@@ -1,5 +1,5 @@
-// What the numbers in the events of an archive mean: the global definitions of OTF2, with their strings put in. Numbers
-// of enumerations are those of OTF2 (<otf2/OTF2_Definitions.h>), as there are newer ones in newer archives.
+// The global definitions of an OTF2 archive, with their strings resolved. Numbers of enumerations are those of OTF2
+// (<otf2/OTF2_Definitions.h>); newer archives may have more.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,18 @@
 
 namespace ardoise::knowledge_sources {
 
-// A reference that refers to nothing, of 32 and of 64 bits.
+// Undefined references of 32 and of 64 bits.
 inline constexpr std::uint32_t kUndefined32 = UINT32_MAX;
 inline constexpr std::uint64_t kUndefined64 = UINT64_MAX;
 
-// A value of an attribute, of a property or of a metric: 8 bytes and how to take them.
+// A value of an attribute, of a property or of a metric: 8 bytes and their type.
 struct ArchivedValue {
   std::uint8_t type = 0;  // OTF2_Type
-  std::uint64_t bits =
-      0;  // integers, with their sign over all 64 bits; references; the bits of a double, also of floats
+  std::uint64_t bits = 0;  // integers, sign-extended to 64 bits; references; the bits of a double, also for floats
 
-  [[nodiscard]] bool is_signed() const;  // an integer with a sign
+  [[nodiscard]] bool is_signed() const;  // a signed integer
   [[nodiscard]] bool is_real() const;    // float or double
-  [[nodiscard]] bool is_string() const;  // bits: reference of a string
+  [[nodiscard]] bool is_string() const;  // bits: reference to a string
   [[nodiscard]] bool is_known() const;   // of a type that this version knows
   [[nodiscard]] std::int64_t as_signed() const { return static_cast<std::int64_t>(bits); }
   [[nodiscard]] double as_real() const;  // of any number
@@ -37,7 +36,7 @@ struct ArchivedProperty {
 };
 
 struct ArchivedSystemNode {
-  std::uint32_t id, parent;  // kUndefined32: a root; a parent that is not there or that would make a loop is taken away
+  std::uint32_t id, parent;  // kUndefined32: a root; undefined and cyclic parents are removed
   std::string name, kind;    // "node", "machine"
   std::vector<ArchivedProperty> properties;
 };
@@ -48,7 +47,7 @@ struct ArchivedLocationGroup {
   std::vector<ArchivedProperty> properties;
 };
 struct ArchivedLocation {
-  std::uint64_t id, events;  // events: as many as it is said to have
+  std::uint64_t id, events;  // events: their number according to the definition
   std::uint32_t group;
   std::string name;
   std::uint8_t type;  // OTF2_LocationType: CPU_THREAD, ACCELERATOR_STREAM, METRIC
@@ -56,8 +55,8 @@ struct ArchivedLocation {
 };
 struct ArchivedRegion {
   std::uint32_t id;
-  std::string name, canonical_name, description, source_file;  // source_file "": not known
-  std::uint32_t line, last_line;                               // 0: not known
+  std::string name, canonical_name, description, source_file;  // source_file "": unknown
+  std::uint32_t line, last_line;                               // 0: unknown
   std::uint8_t role, paradigm;                                 // OTF2_RegionRole, OTF2_Paradigm
   std::uint32_t flags;
 };
@@ -65,13 +64,13 @@ struct ArchivedGroup {
   std::uint32_t id;
   std::string name;
   std::uint8_t type, paradigm;         // OTF2_GroupType
-  std::vector<std::uint64_t> members;  // as they stand there: of a COMM_GROUP indices into the COMM_LOCATIONS
+  std::vector<std::uint64_t> members;  // as in the archive: for a COMM_GROUP indices into the COMM_LOCATIONS
 };
 struct ArchivedComm {
   std::uint32_t id, parent;
   std::string name;
-  std::uint32_t group, other_group;  // of the other side of an intercommunicator, otherwise kUndefined32
-  // The locations of its ranks, resolved: of a group of communicators by COMM_LOCATIONS of the same paradigm. Empty for
+  std::uint32_t group, other_group;  // other side of an intercommunicator, otherwise kUndefined32
+  // The locations of its ranks: for a group of communicators resolved by COMM_LOCATIONS of the same paradigm. Empty for
   // MPI_COMM_SELF, whose only rank is the location that uses it, and beyond kMostMembers.
   std::vector<std::uint64_t> members, others;
   bool is_self;
@@ -106,7 +105,7 @@ struct ArchivedMetricClass {
   std::uint8_t occurrence;  // OTF2_MetricOccurrence
 };
 struct ArchivedMetricInstance {
-  std::uint32_t id, metric_class;  // numbers of classes and instances are one range
+  std::uint32_t id, metric_class;  // classes and instances share one range of numbers
   std::uint64_t recorder, scope;
   std::uint8_t scope_kind;  // OTF2_MetricScope
 };
@@ -161,11 +160,11 @@ struct ArchivedMarker {
   std::string group, category, text;
 };
 
-// Definitions of one kind, found by their number. The first one of a number stands.
+// Definitions of one kind by number. The first one of a number counts.
 template <class T>
 class ById {
  public:
-  // nullptr: there is one already.
+  // nullptr: the number exists.
   T* add(T item) {
     const std::uint64_t id = item.id;
     if (find(id) != nullptr) return nullptr;
@@ -182,7 +181,7 @@ class ById {
 
   [[nodiscard]] std::size_t size() const { return all_.size(); }
   [[nodiscard]] bool empty() const { return all_.empty(); }
-  // As they stand in the archive.
+  // In the order of the archive.
   [[nodiscard]] auto begin() const { return all_.begin(); }
   [[nodiscard]] auto end() const { return all_.end(); }
   [[nodiscard]] auto begin() { return all_.begin(); }
@@ -190,25 +189,25 @@ class ById {
 
  private:
   std::vector<T> all_;
-  std::unordered_map<std::uint64_t, std::size_t> places_;  // of those that are not at the place of their number
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // of those whose number is not their index
 };
 
 struct ArchivedClock {
-  bool is_known = false;  // without: times are taken for nanoseconds from the first one on
+  bool is_known = false;  // otherwise times are nanoseconds, from the first one on
   std::uint64_t ticks_per_second = 1'000'000'000;
   std::uint64_t begin = 0, length = 0;             // ticks; of the whole trace
-  std::uint64_t begin_realtime_ns = kUndefined64;  // since 1970, of `begin`; kUndefined64: not known
+  std::uint64_t begin_realtime_ns = kUndefined64;  // since 1970, of `begin`; kUndefined64: unknown
   [[nodiscard]] double seconds(std::uint64_t time) const {
     const double ticks = time >= begin ? static_cast<double>(time - begin) : -static_cast<double>(begin - time);
     return ticks / static_cast<double>(ticks_per_second);
   }
-  // Nanoseconds since `begin`, exact where a tick is a whole number of them.
+  // Nanoseconds since `begin`, exact if a tick is a whole number of them.
   [[nodiscard]] std::int64_t nanoseconds(std::uint64_t time) const;
 };
 
-// Does not change once it was read; may be used by all threads.
+// Immutable once read; may be used by all threads.
 struct ArchiveDefinitions {
-  // A string that many definitions name, or a group of many communicators, must not fill the memory.
+  // Limits memory when many definitions name one string, or many communicators one group.
   static constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 29;
   static constexpr std::uint64_t kMostMembers = std::uint64_t{1} << 24;  // of all communicators
 
@@ -236,16 +235,16 @@ struct ArchiveDefinitions {
   ById<ArchivedInterruptGenerator> interrupt_generators;
   std::vector<ArchivedMarker> markers;    // by time
   std::uint64_t unknown_definitions = 0;  // of kinds that this version does not know
-  // What is wrong in them: a region without a name, a tree node that is its own parent …
+  // Errors in the definitions: a region without a name, a tree node that is its own parent …
   ArchiveFaults faults;
 
   [[nodiscard]] const std::string& string_of(std::uint32_t reference) const;
-  // The members of a metric class or instance; empty where it is not there.
+  // The members of a metric class or instance; empty if undefined.
   [[nodiscard]] std::span<const std::uint32_t> metric_members_of(std::uint32_t metric) const;
-  // The location of a rank of a communicator, as events on `own` name it; kUndefined64 where there is none.
-  // of_other_side: events on an intercommunicator name ranks of the other group.
+  // The location of a rank of a communicator, as events on `own` refer to it; kUndefined64: none. of_other_side: events
+  // on an intercommunicator refer to ranks of the other group.
   [[nodiscard]] std::uint64_t location_of(const ArchivedComm& comm, std::uint32_t rank, std::uint64_t own) const;
-  // "rank 3" in MPI_COMM_WORLD: by COMM_LOCATIONS of MPI, by the location's group otherwise. kUndefined64: none.
+  // "rank 3" in MPI_COMM_WORLD: by COMM_LOCATIONS of MPI, otherwise by the location's group. kUndefined64: none.
   [[nodiscard]] std::uint64_t world_rank_of(std::uint64_t location) const;
   // "node 'c3' / process 'MPI Rank 3' / 'Master thread'"
   [[nodiscard]] std::string place_of(const ArchivedLocation& location) const;
@@ -257,12 +256,12 @@ struct ArchiveDefinitions {
 
   // By location group, filled by finish().
   std::unordered_map<std::uint32_t, std::uint64_t> world_ranks;
-  // By location: the process that it belongs to; of an accelerator, of the process that made it.
+  // The process of a location; for an accelerator, its creating process.
   [[nodiscard]] std::uint32_t process_of(const ArchivedLocation& location) const;
-  // Any process has events in several locations.
+  // Some process has events in several locations.
   [[nodiscard]] bool has_threads() const;
 
-  // Resolves what refers to others and notes what refers to nothing. For the reader.
+  // Resolves references and notes undefined ones. For the reader.
   void finish();
 };
 

@@ -1,4 +1,3 @@
-// See archive_faults.hpp.
 #include "knowledge_sources/otf2/reader/archive_faults.hpp"
 
 #include <fmt/format.h>

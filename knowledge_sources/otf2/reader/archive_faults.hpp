@@ -1,4 +1,4 @@
-// What is wrong in an archive, counted: a sentence for each kind of fault, with the first few cases.
+// Errors of an archive, counted: a sentence for each kind of fault, with the first few cases.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe: each thread has its own, which are merged.
+// Not thread safe: each thread has its own, and they are merged.
 class ArchiveFaults {
  public:
   struct Fault {
@@ -17,7 +17,7 @@ class ArchiveFaults {
   };
   static constexpr std::size_t kExamples = 5;
 
-  // kind: "locations without an event file"; example: "location 7 (Thread 1)", or "" where the kind says it all.
+  // kind: "locations without an event file"; example: "location 7 (Thread 1)", or "" if the kind is sufficient.
   void add(const std::string& kind, std::string example = "", std::uint64_t count = 1);
   void merge(const ArchiveFaults& other);
 

@@ -1,4 +1,3 @@
-// See archive_reader.hpp.
 #include "knowledge_sources/otf2/reader/archive_reader.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{384} << 20;  // that OTF2 holds of all open files
+constexpr std::uint64_t kMostBytes = std::uint64_t{384} << 20;  // limit of OTF2's memory for all open files
 
 struct Turn {
   std::uint64_t time;
@@ -30,7 +29,7 @@ struct Turn {
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 
-// As many as may be open at a time, of which some are left to others.
+// The limit of open files, minus some for other uses.
 std::uint64_t allowed_files() {
   constexpr std::uint64_t kOthers = 64;
   rlimit limit{};
@@ -45,9 +44,9 @@ std::uint64_t allowed_files() {
 }  // namespace
 
 ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path)) {
-  keep_otf2_complaints();  // before there are threads that read
+  keep_otf2_complaints();  // before any reading thread exists
   if (anchor_.major > OTF2_VERSION_MAJOR)
-    definitions_.faults.add(fmt::format("written by OTF2 {}.{}, of which this version, {}.{}, may not know all",
+    definitions_.faults.add(fmt::format("written by OTF2 {}.{}, which this version, {}.{}, may not fully support",
                                         unsigned{anchor_.major}, unsigned{anchor_.minor}, OTF2_VERSION_MAJOR,
                                         OTF2_VERSION_MINOR));
   read_definitions();
@@ -58,19 +57,19 @@ void ArchiveReader::read_definitions() {
   const fs::path& file = anchor_.definitions;
   const RecordFraming framing = framing_of(file, FramedFile::kDefinitionFile, anchor_.definition_chunk_bytes);
   if (!framing.exists || (!framing.is_complete && framing.records == 0))
-    throw UnreadableArchive(fmt::format("'{}' {}: without it nothing in '{}' has a meaning.", file.string(),
+    throw UnreadableArchive(fmt::format("'{}' {}: without it '{}' cannot be interpreted.", file.string(),
                                         framing.exists ? framing.fault : "is missing", anchor_.file.string()));
   if (!framing.is_complete)
     definitions_.faults.add(
-        "global definitions that are not whole",
+        "incomplete global definitions",
         fmt::format("'{}' {} after {} of {}", file.string(), framing.fault, framing.records, anchor_.definition_count));
   const std::uint64_t count = framing.is_complete ? UINT64_MAX : framing.records;
   (void)read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kStrings, count, definitions_);
   const std::uint64_t read =
       read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kOthers, count, definitions_);
   if (framing.is_complete && read != anchor_.definition_count && definitions_.faults.empty())
-    definitions_.faults.add("a wrong number of global definitions",
-                            fmt::format("{}, and {} are announced", read, anchor_.definition_count));
+    definitions_.faults.add("an unexpected number of global definitions",
+                            fmt::format("{} instead of {}", read, anchor_.definition_count));
   read_marker_file();
   definitions_.finish();
   std::error_code ignored;
@@ -113,7 +112,7 @@ ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer,
   };
   const std::uint64_t most_files = allowed_files();
   for (auto next = locations.begin(); next != locations.end();) {
-    // By the time that it has come to; the number of the location makes the order the same each time.
+    // By current time; the location number makes the order deterministic.
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     std::vector<std::unique_ptr<LocationReading>> open;
     std::uint64_t bytes = 0;

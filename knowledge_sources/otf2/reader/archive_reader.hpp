@@ -1,6 +1,6 @@
-// Reads an archive of OTF2, whoever wrote it. Opening reads what its numbers mean, which stays in memory; events are
-// read a location at a time, in bounded memory, whatever the size of the archive (OTF2 holds two chunks of a file, at
-// most 2 · 16 MiB), and given to a consumer.
+// Reads an OTF2 archive of any writer. Opening reads the definitions, which stay in memory; events are read one
+// location at a time, in memory independent of the archive's size (OTF2 holds two chunks of a file, at most 2 · 16
+// MiB), and passed to a consumer.
 //
 //   const ArchiveReader archive("ardoise-report");            // throws UnreadableArchive
 //   for (const ArchivedLocation& location : archive.definitions().locations) {
@@ -8,9 +8,9 @@
 //     if (!read.fault.empty()) …
 //   }
 //
-// Numbers in events are those of the global definitions, and clock offsets are applied: OTF2 does both with the
-// location's own definitions. A broken archive is read as far as it goes, and what is wrong in it is said. OTF2 itself
-// can crash on files that are damaged inside: guarded_reading.hpp is for commands that read what they were given.
+// OTF2 maps the numbers in events to global definitions and applies clock offsets, with the location's own definitions.
+// A broken archive is read as far as possible, and its errors are reported. OTF2 itself can crash on files that are
+// damaged inside: commands that read archives of unknown origin use guarded_reading.hpp.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@
 
 namespace ardoise::knowledge_sources {
 
-// Thread safe once it is made: threads may read different locations, or the same one, at the same time; each reading
-// opens the archive for itself, as OTF2 wants it.
+// Thread safe once made: threads may read different locations, or the same one, concurrently; each reading opens the
+// archive itself, as OTF2 requires.
 class ArchiveReader {
  public:
-  // path: traces.otf2, its folder, or a report's. Throws UnreadableArchive where nothing can be read.
+  // path: traces.otf2, its folder, or a report's. Throws UnreadableArchive if nothing can be read.
   explicit ArchiveReader(const std::filesystem::path& path);
 
   [[nodiscard]] const ArchiveDefinitions& definitions() const { return definitions_; }
@@ -39,11 +39,11 @@ class ArchiveReader {
 
   // Throws what the consumer throws.
   [[nodiscard]] ReadLocation read(const ArchivedLocation& location, EventConsumer& consumer) const;
-  // All locations side by side, for what matches events of one with those of another: the one that is furthest behind
-  // in time is read on, 256 events at a time. Where they are more than may be open at a time, or than 384 MiB allow,
-  // those that are left are read when the others have ended. A consumer that has enough has enough of that location.
+  // All locations side by side, for matching events across locations: the location that is furthest behind in time is
+  // advanced, 256 events at a time. If there are more than may be open, or than 384 MiB allow, the remaining ones are
+  // read when others have ended. A consumer that returns false gets no more of that location.
   [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer, std::uint64_t turn_events = 256) const;
-  // Likewise these, so many events at a time.
+  // The same for these locations, with this many events at a time.
   [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer,
                                                 std::span<const ArchivedLocation* const> locations,
                                                 std::uint64_t turn_events = 256) const;
@@ -54,7 +54,7 @@ class ArchiveReader {
 
   ArchiveAnchor anchor_;
   ArchiveDefinitions definitions_;
-  bool has_local_definitions_ = false;  // any location's
+  bool has_local_definitions_ = false;  // of any location
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See archived_event.hpp.
 #include "knowledge_sources/otf2/reader/archived_event.hpp"
 
 #include <otf2/OTF2_GeneralDefinitions.h>
@@ -36,7 +35,7 @@ ArchivedValue archived_value(std::uint8_t type, OTF2_AttributeValue value) {
     case OTF2_TYPE_DOUBLE:
     case OTF2_TYPE_LOCATION:
       return {type, value.uint64};
-    default:  // references, and what newer versions may have
+    default:  // references, and types of newer versions
       return {type, value.uint32};
   }
 }

@@ -1,4 +1,4 @@
-// An event of an archive: one struct for all kinds; which fields a kind has is the table below.
+// An event of an archive: one struct for all kinds; the table below lists the fields of each kind.
 #pragma once
 
 #include <otf2/OTF2_AttributeValue.h>
@@ -13,7 +13,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// kind: fields besides time, position and attributes. With the names of OTF2's records.
+// kind: fields besides time, position and attributes, with the names of OTF2's records.
 #define ARDOISE_ARCHIVED_KINDS(X)                                                                                   \
   X(Unknown)                  /* of a newer version of OTF2 */                                                      \
   X(BufferFlush)              /* value: time at which it ended */                                                   \
@@ -106,16 +106,16 @@ inline constexpr std::size_t kArchivedKinds = static_cast<std::size_t>(ArchivedK
 [[nodiscard]] std::string_view name_of(ArchivedKind kind);  // "MpiSend"
 
 struct ArchivedEvent {
-  const ArchivedLocation* location = nullptr;  // where it happened; never null
+  const ArchivedLocation* location = nullptr;  // never null
   ArchivedKind kind = ArchivedKind::kUnknown;
   std::uint8_t operation = 0;  // OTF2_CollectiveOp, OTF2_RmaAtomicType
   std::uint8_t mode = 0;
-  std::uint32_t reference = 0;  // of a definition, by kind; undefined: kUndefined32
+  std::uint32_t reference = 0;  // to a definition, by kind; undefined: kUndefined32
   std::uint32_t comm = 0;
   std::uint32_t peer = 0;  // a rank of comm, or of the window's
   std::uint32_t tag = 0;
   std::uint32_t flags = 0, other = 0;
-  std::uint64_t time = 0;      // ticks; clock offsets are applied
+  std::uint64_t time = 0;      // ticks, with clock offsets applied
   std::uint64_t position = 0;  // in its location, from 0
   std::uint64_t bytes = 0, bytes_received = 0;
   std::uint64_t request = 0;
@@ -124,13 +124,13 @@ struct ArchivedEvent {
     std::uint32_t reference;
     ArchivedValue value;
   };
-  // Valid during the call only.
+  // Valid only during the call.
   std::span<const Attribute> attributes;
   std::span<const ArchivedValue> metrics;
   std::span<const std::uint32_t> arguments;  // strings
 };
 
-// A union of OTF2 as a value.
+// Converts a union of OTF2 to a value.
 [[nodiscard]] ArchivedValue archived_value(std::uint8_t type, OTF2_AttributeValue value);
 
 using EventCounts = std::array<std::uint64_t, kArchivedKinds>;  // by kind

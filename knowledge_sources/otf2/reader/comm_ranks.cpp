@@ -1,4 +1,3 @@
-// See comm_ranks.hpp.
 #include "knowledge_sources/otf2/reader/comm_ranks.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Which process a rank of a communicator is, for matching: made once for an archive.
+// The process of a rank of a communicator, for matching: made once for an archive.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ class CommRanks {
     std::vector<std::uint32_t> members, others;    // by rank
     std::unordered_set<std::uint32_t> first_side;  // of an intercommunicator
   };
-  // nullptr: not defined.
+  // nullptr: undefined.
   [[nodiscard]] const Comm* find(std::uint32_t comm) const;
-  // As events of the process `own` name it: on an intercommunicator ranks are those of the other side.
+  // As events of the process `own` refer to it: on an intercommunicator ranks are those of the other side.
   [[nodiscard]] std::uint32_t process_of(const Comm& comm, std::uint32_t rank, std::uint32_t own) const;
-  // All that take part in its collectives.
+  // Number of participants of its collectives.
   [[nodiscard]] std::size_t size(const Comm& comm) const;
 
  private:

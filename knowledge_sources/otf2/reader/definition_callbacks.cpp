@@ -1,4 +1,3 @@
-// See definition_callbacks.hpp.
 #include "knowledge_sources/otf2/reader/definition_callbacks.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +12,8 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// What the callbacks get. Nothing may throw through OTF2, which is C: all of them are noexcept, and end the process
-// where there is no memory.
+// Argument of the callbacks. Exceptions must not pass through OTF2, which is C: callbacks are noexcept, and end the
+// process when memory is exhausted.
 struct Taking {
   ArchiveDefinitions& all;
   std::unordered_map<std::uint32_t, ArchivedTopology::Dimension> dimensions;
@@ -24,17 +23,17 @@ struct Taking {
     if (reference == OTF2_UNDEFINED_STRING) return "";
     const auto found = all.strings.find(reference);
     if (found != all.strings.end()) {
-      // One long string may be the name of everything.
+      // One long string may be used as many names.
       if (found->second.size() <= ArchiveDefinitions::kMostNameBytes - name_bytes) {
         name_bytes += found->second.size();
         return found->second;
       }
-      all.faults.add(fmt::format("names left out, since all definitions together may have {} bytes of them",
+      all.faults.add(fmt::format("names dropped because all definitions together may have {} bytes of them",
                                  ArchiveDefinitions::kMostNameBytes),
                      fmt::format("{} {}", what, id));
       return "";
     }
-    all.faults.add(fmt::format("{} with a string that is not defined", what), fmt::format("{} has {}", id, reference));
+    all.faults.add(fmt::format("{} with an undefined string", what), fmt::format("{} has {}", id, reference));
     return "";
   }
   template <class T>
@@ -44,7 +43,7 @@ struct Taking {
       all.faults.add(fmt::format("{} that are defined twice", what), fmt::format("{}", id));
     return OTF2_CALLBACK_SUCCESS;
   }
-  // Of something that has properties.
+  // Adds a property to a definition.
   template <class T>
   OTF2_CallbackCode add_property(ById<T>& list, std::uint64_t id, std::uint32_t name, std::uint8_t type,
                                  OTF2_AttributeValue value, const char* what) {
@@ -87,7 +86,7 @@ void set_places(OTF2_GlobalDefReaderCallbacks* calls) {
         Taking& to = taking(user);
         const char* const what = "locations";
         if (id == kUndefined64) {
-          to.all.faults.add("locations whose number stands for none");
+          to.all.faults.add("locations with an undefined number");
           return OTF2_CallbackCode{OTF2_CALLBACK_SUCCESS};
         }
         return to.add(to.all.locations, {id, events, group, to.string(name, what, id), type, {}}, what);
@@ -162,7 +161,7 @@ void set_code(OTF2_GlobalDefReaderCallbacks* calls) {
     Taking& to = taking(user);
     const char* const what = "attributes";
     if (!ArchivedValue{type, 0}.is_known())
-      to.all.faults.add("attributes of a type that is not known", fmt::format("{} has {}", id, unsigned{type}));
+      to.all.faults.add("attributes of an unknown type", fmt::format("{} has {}", id, unsigned{type}));
     return to.add(to.all.attributes, {id, to.string(name, what, id), to.string(description, what, id), type}, what);
   });
 }
@@ -211,7 +210,7 @@ void set_communication(OTF2_GlobalDefReaderCallbacks* calls) {
         for (std::uint8_t i = 0; i < count; ++i) {
           const auto found = to.dimensions.find(dimensions[i]);
           if (found == to.dimensions.end()) {
-            to.all.faults.add("topologies with a dimension that is not defined", fmt::format("{}", id));
+            to.all.faults.add("topologies with an undefined dimension", fmt::format("{}", id));
           } else {
             topology.dimensions.push_back(found->second);
           }
@@ -351,7 +350,7 @@ std::string read_markers(OTF2_Reader* reader, std::uint64_t count, ArchiveDefini
         Markers& to = *static_cast<Markers*>(user);
         const auto kind = to.kinds.find(id);
         if (kind == to.kinds.end()) {
-          to.all.faults.add("markers of a kind that is not defined", fmt::format("{}", id));
+          to.all.faults.add("markers of an undefined kind", fmt::format("{}", id));
           return OTF2_CallbackCode{OTF2_CALLBACK_SUCCESS};
         }
         const Kind& of = kind->second;

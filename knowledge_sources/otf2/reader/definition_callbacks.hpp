@@ -1,4 +1,4 @@
-// Takes what OTF2 reads of global definitions and markers.
+// Converts OTF2's global definitions and markers.
 #pragma once
 
 #include <otf2/OTF2_Reader.h>
@@ -9,13 +9,13 @@
 
 namespace ardoise::knowledge_sources {
 
-// Strings have a turn of their own: others may refer to those that come after them.
+// Strings have a pass of their own: definitions may refer to later strings.
 enum class DefinitionTurn : std::uint8_t { kStrings, kOthers };
 
-// Reads up to `count` records. Returns how many were read; what is wrong stands in the faults.
+// Reads up to `count` records. Returns the number read; errors are added to the faults.
 std::uint64_t read_global_definitions(OTF2_Reader* reader, DefinitionTurn turn, std::uint64_t count,
                                       ArchiveDefinitions& definitions);
-// What OTF2 complains about, or "".
+// OTF2's complaint, or "".
 [[nodiscard]] std::string read_markers(OTF2_Reader* reader, std::uint64_t count, ArchiveDefinitions& definitions);
 
 }  // namespace ardoise::knowledge_sources

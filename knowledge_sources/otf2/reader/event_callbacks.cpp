@@ -1,4 +1,4 @@
-// See event_callbacks.hpp. Each callback is the members of ArchivedEvent that OTF2's arguments go to, in their order.
+// Each callback lists the members of ArchivedEvent for OTF2's arguments, in order.
 #include "knowledge_sources/otf2/reader/event_callbacks.hpp"
 
 #include <otf2/OTF2_AttributeList.h>
@@ -56,7 +56,7 @@ OTF2_CallbackCode on_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t
   EventSink& sink = *static_cast<EventSink*>(user);
   sink.metrics.clear();
   for (std::uint8_t i = 0; i < count; ++i) {
-    // A metric is always of 64 bits.
+    // A metric always has 64 bits.
     sink.metrics.push_back({types[i], types[i] == OTF2_TYPE_DOUBLE
                                           ? std::bit_cast<std::uint64_t>(values[i].floating_point)
                                           : values[i].unsigned_int});
@@ -80,7 +80,7 @@ OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp time, std::u
   return deliver(*static_cast<EventSink*>(user), event, list);
 }
 
-// Members by what they hold.
+// Members by content.
 constexpr auto kRef = &Event::reference;
 constexpr auto kComm = &Event::comm;
 constexpr auto kPeer = &Event::peer;

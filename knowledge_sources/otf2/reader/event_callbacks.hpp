@@ -1,4 +1,4 @@
-// Makes events of what OTF2 reads of a location.
+// Converts OTF2's events of a location.
 #pragma once
 
 #include <otf2/OTF2_EvtReaderCallbacks.h>
@@ -10,15 +10,15 @@
 
 namespace ardoise::knowledge_sources {
 
-// What is done with events. One location's events come in their order, from one thread.
+// Receives events. The events of one location come in order, from one thread.
 class EventConsumer {
  public:
   virtual ~EventConsumer() = default;
-  // False: enough, the rest of the location is not read.
+  // False: the rest of the location is not read.
   [[nodiscard]] virtual bool event(const ArchivedEvent& event) = 0;
 };
 
-// What the callbacks get.
+// Argument of the callbacks.
 struct EventSink {
   EventConsumer& consumer;
   const ArchivedLocation& location;

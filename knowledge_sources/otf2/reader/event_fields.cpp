@@ -1,4 +1,4 @@
-// See event_fields.hpp; the fields are those of the table in archived_event.hpp.
+// The fields are those of the table in archived_event.hpp.
 #include "knowledge_sources/otf2/reader/event_fields.hpp"
 
 #include <fmt/format.h>

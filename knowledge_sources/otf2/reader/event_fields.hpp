@@ -1,4 +1,4 @@
-// Which fields of an event mean something, for what prints or writes all kinds of events alike.
+// Valid fields of an event, for code that prints or writes all kinds of events alike.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct EventFields {
 };
 [[nodiscard]] EventFields fields_of(ArchivedKind kind);
 
-// What the reference of an event names: a region, a metric, a file …; "" where it has none.
+// Name of the event's reference: a region, a metric, a file …; "" if it has none.
 [[nodiscard]] std::string referred_name(const ArchiveDefinitions& definitions, const ArchivedEvent& event);
-// Likewise of its communicator.
+// Name of a communicator.
 [[nodiscard]] std::string comm_name(const ArchiveDefinitions& definitions, std::uint32_t comm);
 // The region of an Enter, a Leave or an event with a calling context; nullptr: none.
 [[nodiscard]] const ArchivedRegion* region_of(const ArchiveDefinitions& definitions, const ArchivedEvent& event);

@@ -1,4 +1,3 @@
-// See guarded_reading.hpp.
 #include "knowledge_sources/otf2/reader/guarded_reading.hpp"
 
 #include <fmt/format.h>
@@ -18,15 +17,14 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// In memory that the child shares with its parent. The last thread that notes something is right most of the time: it
-// is for a message.
+// In memory shared with the parent. The last note of several threads is usually right, which is enough for a message.
 struct Noted {
   std::atomic<const char*> what{nullptr};
   std::atomic<std::uint64_t> location{UINT64_MAX};
 };
 Noted* shared_note = nullptr;  // set before there are threads
 
-// Others are sent by somebody, or by a pipe that nobody reads on: this process ends of them, too.
+// Other signals come from users, or from a closed pipe: this process ends by them, too.
 bool is_crash(int signal) { return signal != SIGPIPE && signal != SIGINT && signal != SIGTERM && signal != SIGHUP; }
 
 }  // namespace
@@ -46,7 +44,7 @@ GuardedEnd read_guarded(const std::function<int()>& work) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // it is of no use without its parent
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // useless without its parent
     if (::getppid() != parent) ::_exit(1);
     const int status = work();
     std::cout.flush();

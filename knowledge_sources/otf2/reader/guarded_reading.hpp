@@ -1,5 +1,5 @@
-// OTF2 trusts what is in a file between its records: a damaged archive can make it crash. A command that reads an
-// archive therefore does so in a process of its own, and a crash becomes a sentence.
+// OTF2 trusts the content of files between records: a damaged archive can make it crash. So a command that reads an
+// archive does it in a child process, and a crash becomes a sentence.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace ardoise::knowledge_sources {
 
-// What is being read in this process, for the sentence: "its global definitions", or "events of" location 7.
-// what: a text that stays.
+// Notes what this process is reading, for the sentence: "its global definitions", or "events of" location 7. what: a
+// static text.
 void note_reading(const char* what, std::uint64_t location = UINT64_MAX);
 
 struct GuardedEnd {
-  int status = 0;     // what `work` returned
+  int status = 0;     // result of `work`
   std::string crash;  // "" or: "crashed with signal 11 (Segmentation fault) while it read events of location 7"
 };
 
-// Runs work in a child process, which has this one's files, and waits for it. Not with other threads in this process.
+// Runs work in a child process, which inherits open files, and waits for it. Requires a single-threaded process.
 [[nodiscard]] GuardedEnd read_guarded(const std::function<int()>& work);
 
 }  // namespace ardoise::knowledge_sources

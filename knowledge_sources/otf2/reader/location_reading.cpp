@@ -1,4 +1,3 @@
-// See location_reading.hpp.
 #include "knowledge_sources/otf2/reader/location_reading.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Reads a location's own definitions, so that OTF2 knows how its numbers and clock are to be changed.
+// Reads a location's own definitions, with which OTF2 maps its numbers and clock.
 std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, std::uint64_t count) {
   OTF2_Reader_OpenDefFiles(reader);
   std::string fault;
@@ -68,15 +67,15 @@ bool LocationReading::open() {
   }
   result_.is_whole = framing_.is_complete;
   if (!framing_.is_complete)
-    fail("locations whose events are not whole", fmt::format("'{}' {}, {} of {} events are there", file.string(),
-                                                             framing_.fault, framing_.records, location_.events));
+    fail("locations with incomplete events", fmt::format("'{}' {}, {} of {} events are readable", file.string(),
+                                                         framing_.fault, framing_.records, location_.events));
   const RecordFraming own = framing_of(anchor_.folder / fmt::format("{}.def", location_.id),
                                        FramedFile::kDefinitionFile, anchor_.definition_chunk_bytes);
   if (!own.exists && others_have_definitions_)
-    fail("locations whose own definitions are missing, though others have some: what their events mean may be wrong",
+    fail("locations whose own definitions are missing although others have some: their events may be misinterpreted",
          "");
   if (own.exists && !own.is_complete)
-    fail("locations whose own definitions are not whole: what their events mean may be wrong", own.fault);
+    fail("locations whose own definitions are incomplete: their events may be misinterpreted", own.fault);
   if (!framing_.is_complete && framing_.records == 0) return false;
 
   reader_ = open_otf2_reader(anchor_);
@@ -84,7 +83,7 @@ bool LocationReading::open() {
   if (own.exists) {
     const std::uint64_t count = own.is_complete ? UINT64_MAX : own.records;
     if (const std::string fault = read_local_definitions(reader_.get(), location_.id, count); !fault.empty())
-      fail("locations whose own definitions are damaged: what their events mean may be wrong", fault);
+      fail("locations whose own definitions are damaged: their events may be misinterpreted", fault);
   }
   OTF2_Reader_OpenEvtFiles(reader_.get());
   in_ = OTF2_Reader_GetEvtReader(reader_.get(), location_.id);
@@ -119,7 +118,7 @@ bool LocationReading::advance(std::uint64_t events) {
       return false;
     }
   }
-  // In a file that was cut off OTF2 must not go further than its whole records.
+  // OTF2 must not read beyond the complete records of a truncated file.
   const std::uint64_t most = framing_.is_complete ? events : std::min(events, framing_.records - sink_.position);
   std::uint64_t read = 0;
   const OTF2_ErrorCode code = most == 0 ? OTF2_SUCCESS : OTF2_Reader_ReadLocalEvents(reader_.get(), in_, most, &read);
@@ -132,7 +131,7 @@ bool LocationReading::advance(std::uint64_t events) {
   (void)take_otf2_complaint();
   close();
   if (result_.is_whole && sink_.position != location_.events)
-    fail("locations with another number of events than they are said to have",
+    fail("locations with an unexpected number of events",
          fmt::format("{} instead of {}", sink_.position, location_.events));
   if (sink_.thrown) std::rethrow_exception(sink_.thrown);
   return false;

@@ -1,4 +1,4 @@
-// The events of one location, read piece by piece. Of ArchiveReader, which says more.
+// Reads the events of one location piece by piece, for ArchiveReader.
 #pragma once
 
 #include <otf2/OTF2_Reader.h>
@@ -15,10 +15,10 @@
 namespace ardoise::knowledge_sources {
 
 struct ReadLocation {
-  EventCounts counts{};      // of what the consumer got, by kind
-  std::uint64_t events = 0;  // all of them
-  bool is_whole = true;      // all that the file has; false also where the consumer had enough
-  // What is wrong, or "", as the kind of a fault: "locations whose events are cut off". detail: of this one.
+  EventCounts counts{};      // events passed to the consumer, by kind
+  std::uint64_t events = 0;  // sum of counts
+  bool is_whole = true;      // all events of the file; false also if the consumer stopped
+  // The kind of fault, or "": "locations whose events are cut off". detail: of this location.
   std::string fault, detail;
 };
 
@@ -29,21 +29,21 @@ using Otf2ReaderHandle = std::unique_ptr<OTF2_Reader, CloseOtf2Reader>;
 // Throws UnreadableArchive.
 [[nodiscard]] Otf2ReaderHandle open_otf2_reader(const ArchiveAnchor& anchor);
 
-// Not thread safe; several of one archive may be used by several threads. Holds one file open from the first advance()
-// until the last event was read.
+// Not thread safe; several threads may read one archive with an object each. Keeps one file open from the first
+// advance() to the last event.
 class LocationReading {
  public:
-  // others_have_definitions: the archive has local definitions of some location. All given must stay.
+  // others_have_definitions: the archive has local definitions of some location. All arguments must outlive it.
   LocationReading(const ArchiveAnchor& anchor, const ArchiveDefinitions& definitions, const ArchivedLocation& location,
                   bool others_have_definitions, EventConsumer& consumer);
   ~LocationReading();
   LocationReading(const LocationReading&) = delete;
   LocationReading& operator=(const LocationReading&) = delete;
 
-  // Gives up to so many events to the consumer. False: that was all. Throws what the consumer throws.
+  // Passes up to this many events to the consumer. False: none are left. Throws what the consumer throws.
   [[nodiscard]] bool advance(std::uint64_t events = UINT64_MAX);
-  [[nodiscard]] std::uint64_t last_time() const { return sink_.last_time; }  // of the last event that was given
-  // When advance() has returned false.
+  [[nodiscard]] std::uint64_t last_time() const { return sink_.last_time; }  // of the last event passed on
+  // After advance() has returned false.
   [[nodiscard]] ReadLocation result() const;
 
  private:

@@ -1,4 +1,3 @@
-// See message_matcher.hpp.
 #include "knowledge_sources/otf2/reader/message_matcher.hpp"
 
 #include <algorithm>

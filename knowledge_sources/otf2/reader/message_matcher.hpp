@@ -1,4 +1,4 @@
-// Puts the two ends of each message of an archive together.
+// Matches the two ends of each message of an archive.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. Keeps what has no other end yet, up to `most` ends; then the channel that has most of them is only
-// counted from there on.
+// Not thread safe. Keeps up to `most` unmatched ends; beyond that, the channel with most of them is only counted.
 class MessageMatcher {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 23;  // some 500 MB
@@ -24,9 +23,9 @@ class MessageMatcher {
   void cancel(const MessageHalf& send);
 
   struct Channel {
-    std::deque<MessageHalf> sends, receives;  // without the other end; is_counted: the first one of each, if any
+    std::deque<MessageHalf> sends, receives;  // unmatched; is_counted: the first one of each, if any
     bool is_counted = false;
-    std::uint64_t counted_sends = 0, counted_receives = 0;  // that were not paired
+    std::uint64_t counted_sends = 0, counted_receives = 0;  // unpaired ones
 
     [[nodiscard]] std::uint64_t unpaired_sends() const {
       return is_counted ? counted_sends - std::min(counted_sends, counted_receives) : sends.size();

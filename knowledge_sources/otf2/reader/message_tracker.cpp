@@ -1,4 +1,3 @@
-// See message_tracker.hpp.
 #include "knowledge_sources/otf2/reader/message_tracker.hpp"
 
 #include <utility>

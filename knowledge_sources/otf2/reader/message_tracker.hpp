@@ -1,8 +1,8 @@
-// Finds the messages in the events of an archive: which send and which receive is the how-manieth of its channel.
+// Finds the messages in the events of an archive, and their numbers on their channels.
 //
-// MPI matches by channel (communicator, sender, receiver, tag): the n-th receive that is posted on it gets the n-th
-// send. Receives of an archive say where they are from when they complete, which may be in another order than they were
-// posted in. A receive is therefore held until all that its process has posted before it are complete.
+// MPI matches by channel (communicator, sender, receiver, tag): the n-th posted receive gets the n-th send. An archive
+// records the source of a receive at its completion, and completions may have another order than the posts. So a
+// receive is held until all that its process posted earlier are complete.
 #pragma once
 
 #include <compare>
@@ -30,13 +30,13 @@ struct MessageHalf {
   bool is_send;
   std::uint64_t number;  // on its channel, from 0
   const ArchivedLocation* location;
-  std::uint64_t position;     // of the event that tells it
+  std::uint64_t position;     // of its event
   std::uint64_t begin, time;  // begin: of the call that started it; time: a send's start, a receive's end
-  std::uint32_t region;       // that started it; kUndefined32: none is open
+  std::uint32_t region;       // of the starting call; kUndefined32: none is open
   std::uint64_t bytes, request;
 };
 
-// Where all threads are, as far as their events were seen: the innermost region and when it was entered.
+// The innermost region of each thread and its entry time, for the events seen so far.
 class OpenCalls {
  public:
   struct Call {
@@ -51,22 +51,22 @@ class OpenCalls {
   std::unordered_map<std::uint64_t, std::vector<Call>> calls_;  // by location
 };
 
-// Not thread safe. Of each location the events in their order; locations side by side, since receives are held until
-// those before them are complete.
+// Not thread safe. The events of each location in order; locations side by side, since receives are held until earlier
+// ones are complete.
 class MessageTracker {
  public:
-  // take(half): what is found. Sends at once, receives when their number is certain. cancel(half): a send that was told
-  // and was then cancelled. Both must stay.
+  // take(half): a message end; sends at once, receives when their number is certain. cancel(half): a reported send that
+  // was cancelled. Both must outlive it.
   using Take = std::function<void(const MessageHalf&)>;
   MessageTracker(const ArchiveDefinitions& definitions, const CommRanks& ranks, Take take, Take cancel);
 
-  // calls: has seen this event.
+  // calls: has processed this event.
   void event(const ArchivedEvent& event, const OpenCalls& calls);
   void finish();
 
-  // Of messages whose communicator or peer is not defined.
+  // Ends of messages with an undefined communicator or peer.
   [[nodiscard]] std::uint64_t unknown_ends() const { return unknown_ends_; }
-  // Receives that were not in their turn, since one that was posted earlier does not complete.
+  // Receives numbered out of order because an earlier one never completes.
   [[nodiscard]] std::uint64_t numbered_as_completed() const { return numbered_as_completed_; }
 
  private:
@@ -76,10 +76,10 @@ class MessageTracker {
   };
   struct Process {
     PostedOrder<MessageHalf> receives;
-    std::unordered_map<std::uint64_t, Post> posts;  // receives that are not complete, by request
+    std::unordered_map<std::uint64_t, Post> posts;  // incomplete receives, by request
     // Receives whose completion by another thread was seen before their post.
     std::unordered_set<std::uint64_t> early;
-    std::unordered_map<std::uint64_t, MessageHalf> sends;  // non-blocking ones that are not complete, by request
+    std::unordered_map<std::uint64_t, MessageHalf> sends;  // incomplete non-blocking ones, by request
   };
   static constexpr std::size_t kMostEarly = 4096;  // of a process; some archives have no posts at all
   [[nodiscard]] Process& process_of(const ArchivedEvent& event, std::uint32_t& number);
@@ -93,7 +93,7 @@ class MessageTracker {
   Take take_, cancel_;
   std::unordered_map<std::uint64_t, std::uint32_t> process_of_location_;
   std::unordered_map<std::uint32_t, Process> processes_;
-  std::map<MessageChannel, std::uint64_t> sent_, received_;  // numbers that come next
+  std::map<MessageChannel, std::uint64_t> sent_, received_;  // next numbers
   std::uint64_t unknown_ends_ = 0, numbered_as_completed_ = 0;
 };
 

@@ -1,4 +1,3 @@
-// See otf2_errors.hpp.
 #include "knowledge_sources/otf2/reader/otf2_errors.hpp"
 
 #include <otf2/OTF2_ErrorCodes.h>
@@ -19,7 +18,7 @@ std::string& complaint_of_thread() {
 OTF2_ErrorCode keep_complaint(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char* format,
                               std::va_list values) {
   std::string& complaint = complaint_of_thread();
-  if (!complaint.empty()) return code;  // those that follow are its callers'
+  if (!complaint.empty()) return code;  // later ones are consequences
   char text[512] = "";
   if (format != nullptr) std::vsnprintf(text, sizeof text, format, values);
   complaint = text;

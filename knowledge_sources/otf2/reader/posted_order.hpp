@@ -1,4 +1,4 @@
-// Puts what completes in any order into the order in which it was posted: of one process.
+// Restores the order of posting of operations that complete in any order, for one process.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. What was posted earlier and is not complete holds back what was posted later, up to kMost of it.
+// Not thread safe. An incomplete operation holds back up to kMost later ones.
 template <class T>
 class PostedOrder {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  std::uint64_t post() {  // something that completes later
+  std::uint64_t post() {  // an operation that completes later
     outstanding_.insert(next_);
     return next_++;
   }
-  std::uint64_t pass() { return next_++; }  // something that is complete already
-  // It is complete, and `item` is to be released in its turn.
+  std::uint64_t pass() { return next_++; }  // an operation that is already complete
+  // The operation is complete; `item` is released in order.
   void complete(std::uint64_t order, T item) {
     outstanding_.erase(order);
     held_.emplace(order, std::move(item));
   }
-  // It is no more: cancelled.
+  // The operation was cancelled.
   void drop(std::uint64_t order) { outstanding_.erase(order); }
-  // take(item) for all whose turn it is; with `all` for the others, too. Returns how many came before their turn.
+  // Calls take(item) for all items in order; with `all` for the others, too. Returns the number of items out of order.
   template <class Take>
   std::uint64_t release(Take&& take, bool all = false) {
     std::uint64_t early = 0;

@@ -1,4 +1,3 @@
-// See record_framing.hpp.
 #include "knowledge_sources/otf2/reader/record_framing.hpp"
 
 #include <fmt/format.h>
@@ -48,12 +47,12 @@ class ChunkWalk {
       if (!skip(kind_ == FramedFile::kEventFile && is_only_a_number(type))) return walked;
       if (kind_ == FramedFile::kDefinitionFile || type != kAttributeList) ++walked.records;
     }
-    // A chunk that is full to its last byte has no end of chunk; OTF2 does not write such.
+    // A chunk that is full to its last byte has no end of chunk; OTF2 does not write such chunks.
     return walked;
   }
 
  private:
-  // False: it ends behind the bytes that there are.
+  // False: it extends beyond the bytes.
   [[nodiscard]] bool skip(bool is_number) {
     if (at_ >= bytes_.size()) return false;
     std::uint64_t length = bytes_[at_++];
@@ -103,7 +102,7 @@ RecordFraming framing_of(const std::filesystem::path& file, FramedFile kind, std
   }
   const std::uint64_t chunks = (size + chunk_bytes - 1) / chunk_bytes;
   std::vector<std::uint8_t> bytes;
-  // The last chunk first: where it has its end, the others are as they should be.
+  // The last chunk first: if it has an end, the others are assumed complete.
   if (kind == FramedFile::kEventFile && chunks > 1) {
     const std::uint64_t at = (chunks - 1) * chunk_bytes;
     if (!read_chunk(in, at, size - at, bytes)) {
@@ -137,7 +136,7 @@ RecordFraming framing_of(const std::filesystem::path& file, FramedFile kind, std
       return framing;
     }
   }
-  framing.fault = size == 0 ? std::string("is empty") : std::string("is cut off");
+  framing.fault = size == 0 ? std::string("is empty") : std::string("is truncated");
   return framing;
 }
 

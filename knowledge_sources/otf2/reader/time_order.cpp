@@ -1,11 +1,10 @@
-// See time_order.hpp.
 #include "knowledge_sources/otf2/reader/time_order.hpp"
 
 namespace ardoise::knowledge_sources {
 
 namespace {
 
-// read(consumer): events come one at a time of the location that is furthest behind.
+// read(consumer): passes one event at a time of the location that is furthest behind.
 ArchiveFaults read_by_time(EventConsumer& consumer, const auto& read) {
   TimeOrder in_order(consumer);
   ArchiveFaults faults = read(in_order);

@@ -1,5 +1,4 @@
-// The events of all locations in one order of time, for what matches events of threads of one process: they have one
-// clock.
+// Merges the events of all locations by time, for matching events of threads of one process, which share a clock.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +13,16 @@
 
 namespace ardoise::knowledge_sources {
 
-// All events of an archive: locations side by side, and where a process has several of them, each event at its time.
-// A consumer that has enough gets no more.
+// All events of an archive: locations side by side, and the events of a process with several locations in order of
+// time. A consumer that returns false gets no more.
 [[nodiscard]] ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consumer);
-// Likewise those of some locations of one process.
+// The same for some locations of one process.
 [[nodiscard]] ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consumer,
                                           std::span<const ArchivedLocation* const> locations);
 
 // Not thread safe. For ArchiveReader::read_side_by_side with one event at a time: the location that is furthest behind
-// is read on, so that others have come to its last time at least, and what is not later than that goes on. Holds as
-// many events as there are locations, or a few more. Events of a location stay in their order, also where its time goes
-// back.
+// is advanced, so all others have reached its last time, and events up to that time are passed on. Holds about one
+// event for each location. Events of a location stay in order, even if its time decreases.
 class TimeOrder : public EventConsumer {
  public:
   explicit TimeOrder(EventConsumer& consumer) : consumer_(consumer) {}
@@ -64,8 +62,8 @@ class TimeOrder : public EventConsumer {
   }
 
   EventConsumer& consumer_;
-  bool goes_on_ = true;                                    // false: it has had enough
-  std::unordered_map<std::uint64_t, std::uint64_t> last_;  // time, by location
+  bool goes_on_ = true;                                    // false: the consumer stopped
+  std::unordered_map<std::uint64_t, std::uint64_t> last_;  // last time, by location
   std::priority_queue<Held, std::vector<Held>, std::greater<>> held_;
 };
 

@@ -1,4 +1,3 @@
-// See call_notes.hpp.
 #include "knowledge_sources/otf2/writer/call_notes.hpp"
 
 #include <algorithm>
@@ -29,7 +28,7 @@ bool read_block(std::ifstream& file, std::uint64_t at, std::uint32_t count, std:
 CallNotes::CallNotes(std::filesystem::path part, std::function<void(const std::string&)> fail)
     : file_name_(std::move(part) / kNotesName), fail_(std::move(fail)) {}
 
-// mutex_ is held, in all that follows but for what is public.
+// mutex_ is held in all private functions.
 template <class Note>
 void CallNotes::add(std::uint32_t rank, OfRank& of_rank, std::vector<Note>& held, const Note& note) {
   if (of_rank.taken == kMostOfRank) {

@@ -1,13 +1,13 @@
-// What becomes known of a part's calls apart from their records, mostly long after these were written, some when the
-// part's event files are closed: how long they waited (knowledge_sources/matching/wait_spans.hpp), and the values of
-// knowledge sources and plug-ins (event_values.hpp). A file `notes` beside the events, of blocks as they fill.
+// Data on a part's calls that becomes known after their records were written, sometimes after the event files are
+// closed: waiting times (knowledge_sources/matching/wait_spans.hpp), and values of knowledge sources and plug-ins
+// (event_values.hpp). Written to a file `notes` beside the events, in blocks.
 //
 //   block = header { kind, rank, count, missing } bytes
 //   kind    waits: of a rank, count × RankWait      values: of a rank, count × NotedValue
 //           key: definition of the next key of the file, count bytes      text: the next one, count bytes
-//   missing: further ones of the rank, for want of room
+//   missing: further ones of the rank that were dropped for lack of room
 //
-// When the archive is made they are read rank by rank, and attached to the calls (copied_calls.hpp).
+// They are read rank by rank when the archive is made, and attached to the calls (copied_calls.hpp).
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,27 @@
 namespace ardoise::knowledge_sources {
 
 struct NotedValue {
-  std::uint32_t key, thread;  // key: by number in the file
+  std::uint32_t key, thread;  // key: number in the file
   EventPlace place;
   std::uint32_t reserved;
-  std::uint64_t tick, bits;  // of a text, its number in the file
+  std::uint64_t tick, bits;  // for a text, its number in the file
 };
 
-// Any thread. Memory: 5 KiB for each rank that has some, and the texts.
+// Any thread. Memory: 5 KiB for each rank with notes, and the texts.
 class CallNotes {
  public:
   static constexpr std::size_t kBlock = 64;                 // waits or values
-  static constexpr std::uint64_t kMostOfRank = 1ull << 20;  // of both; 48 MiB where they are read
+  static constexpr std::uint64_t kMostOfRank = 1ull << 20;  // of both; 48 MiB when they are read
   static constexpr std::size_t kMostKeys = 4096, kMostTexts = 65536, kMostTextBytes = 16u << 20;
 
-  // fail: is called with the reason when the file cannot be written; what comes then is lost.
+  // fail: called with the reason when the file cannot be written; later notes are lost.
   CallNotes(std::filesystem::path part, std::function<void(const std::string& reason)> fail);
 
   // Waits of one rank.
   void add(std::span<const RankWait> waits);
-  // Of an entry of EventValues. Only those of ranks that has_rank(rank) says. Throws BadPartial.
+  // From an entry of EventValues. Only for ranks with has_rank(rank). Throws BadPartial.
   void add_values(std::span<const std::byte> bytes_untrusted, const std::function<bool(std::uint32_t)>& has_rank);
-  // What is held back. It may be called again when more have come.
+  // Writes incomplete blocks. May be called again after further notes.
   void flush();
 
  private:
@@ -68,14 +68,14 @@ class CallNotes {
   void write(Kind kind, std::uint32_t rank, OfRank& of_rank, std::vector<Note>& held);
   void write(const Block& block, std::span<const std::byte> bytes);
   void fail();
-  // In the file; kNone: there is no more room.
+  // Number in the file; kNone: there is no room.
   static constexpr std::uint32_t kNone = UINT32_MAX;
   [[nodiscard]] std::uint32_t number_of(const EventKeyDefinition& key);
   [[nodiscard]] std::uint32_t number_of(std::string_view text);
 
   const std::filesystem::path file_name_;
   const std::function<void(const std::string&)> fail_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -89,7 +89,7 @@ class CallNotes {
   friend class NotesOfPart;
 };
 
-// As it is in the end. An unfinished block, of an analyzer that was killed, is passed over.
+// The finished notes. An unfinished block of an analyzer that was killed is skipped.
 class NotesOfPart {
  public:
   explicit NotesOfPart(const std::filesystem::path& part);
@@ -99,7 +99,7 @@ class NotesOfPart {
   // By number.
   [[nodiscard]] const std::vector<EventKeyDefinition>& keys() const { return keys_; }
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-  // In no order. missing: counts up what there was no room for.
+  // Unordered. missing: incremented by the notes dropped for lack of room.
   void add_to(std::vector<RankWait>& waits, std::vector<NotedValue>& values, std::uint32_t rank,
               std::uint64_t& missing) const;
 

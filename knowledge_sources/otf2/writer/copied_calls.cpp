@@ -1,4 +1,3 @@
-// See copied_calls.hpp.
 #include "knowledge_sources/otf2/writer/copied_calls.hpp"
 
 #include <algorithm>
@@ -14,7 +13,7 @@ CopiedCalls::CopiedCalls(std::vector<RankWait> waits) {
   const auto key = [](const RankWait& wait) {
     return TraceRegion{TraceRegion::Kind::kMpi, wait.function, wait.call_site}.key();
   };
-  // Those of a call together, the longest first.
+  // Groups those of a call, the longest first.
   std::ranges::sort(waits, {}, [&](const RankWait& wait) {
     return std::tuple(key(wait), wait.call_begin, ~wait.ns, wait.begin, wait.pattern);
   });
@@ -58,7 +57,7 @@ std::size_t CopiedCalls::attach(std::vector<Value> values, bool has_own) {
   const auto order = [](const Value& each) {
     return std::tuple(each.thread, each.time, each.place, each.key, each.value.uint64);
   };
-  if (!std::ranges::is_sorted(values, {}, order)) std::ranges::sort(values, {}, order);  // mostly they are
+  if (!std::ranges::is_sorted(values, {}, order)) std::ranges::sort(values, {}, order);  // usually they are
   const auto is_one_more = [](const Value& one, const Value& other) {
     return one.place != EventPlace::kOwn && one.place == other.place && one.key == other.key &&
            one.time == other.time && one.thread == other.thread;
@@ -99,11 +98,11 @@ void CopiedCalls::attach_to(const Open& call, EventPlace place, OTF2_AttributeLi
 
 bool CopiedCalls::enter(std::uint64_t time, std::uint64_t key, OTF2_AttributeList* attributes) {
   const bool is_phase = TraceRegion::of_key(key).kind == TraceRegion::Kind::kPhase;
-  // What is called from within a call goes with it.
+  // Calls inside a call are kept or dropped with it.
   const bool is_kept = !open_.empty() && !open_.back().is_phase ? open_.back().is_kept : is_in_time(time);
   open_.push_back({take_waited(time, key), is_kept, is_phase, calls_++, 0, 0});
   if (is_phase || next_value_ == end_of_values_ || values_[next_value_].time > time) return is_kept;
-  // The first call that begins then has them all; what lies earlier is passed when the next event is written.
+  // The first call that begins then gets them all; earlier ones are skipped when the next event is written.
   Open& call = open_.back();
   const auto rest = std::span(values_).subspan(next_value_, end_of_values_ - next_value_);
   std::size_t at =

@@ -1,4 +1,3 @@
-// See function_kinds.hpp.
 #include "knowledge_sources/otf2/writer/function_kinds.hpp"
 
 #include <array>
@@ -146,8 +145,8 @@ RegionKind posix_region(std::uint32_t function) {
   return {role, OTF2_PARADIGM_NONE};
 }
 
-UntoldObjects untold_objects(const instrument::MpiRecord& record) {
-  UntoldObjects untold;
+MissingObjects missing_objects(const instrument::MpiRecord& record) {
+  MissingObjects untold;
   if (record.function() >= vmpi::kFunctionCount) return untold;
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[record.function()];
   const std::string_view category = traits.category;

@@ -1,4 +1,4 @@
-// What functions of MPI and I/O are in a trace: kinds of collectives, of regions and of accesses to files.
+// Kinds of MPI and I/O functions in a trace: collectives, regions and accesses to files.
 #pragma once
 
 #include <otf2/OTF2_Definitions.h>
@@ -12,11 +12,11 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of a function with the shape of a collective; those of a neighbourhood are like the one of the same name.
+// For a function with the shape of a collective; neighbourhood collectives map to the one of the same name.
 [[nodiscard]] OTF2_CollectiveOp collective_op(std::uint32_t function);
 
-// A collective, also one that only starts; or a call in which all ranks of a communicator make another one on it, a
-// window or a file, whose collective_op() is that.
+// A collective, even if the call only starts it; or a call that collectively creates a communicator, window or file,
+// whose collective_op() is that of its creation.
 [[nodiscard]] bool is_collective(const instrument::MpiRecord& record);
 
 struct RegionKind {
@@ -26,17 +26,17 @@ struct RegionKind {
 [[nodiscard]] RegionKind mpi_region(std::uint32_t function);
 [[nodiscard]] RegionKind posix_region(std::uint32_t function);
 
-// nullopt: it is no atomic operation of one-sided communication.
+// nullopt: no atomic one-sided operation.
 [[nodiscard]] std::optional<OTF2_RmaAtomicType> atomic_type(std::uint32_t function);
 
-// nullopt: it is no access to data.
+// nullopt: no access to data.
 [[nodiscard]] std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category);
 
-// What the events of a call leave out, and who makes the call again must know.
-struct UntoldObjects {
+// Objects missing in the events of a call that a replay needs.
+struct MissingObjects {
   bool communicator = false, peer = false, tag = false, window = false, file = false;
-  bool prepares = false;  // makes a persistent request
+  bool prepares = false;  // creates a persistent request
 };
-[[nodiscard]] UntoldObjects untold_objects(const instrument::MpiRecord& record);
+[[nodiscard]] MissingObjects missing_objects(const instrument::MpiRecord& record);
 
 }  // namespace ardoise::knowledge_sources

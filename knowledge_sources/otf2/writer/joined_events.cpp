@@ -1,4 +1,3 @@
-// See joined_events.hpp.
 #include "knowledge_sources/otf2/writer/joined_events.hpp"
 
 #include <otf2/otf2.h>
@@ -15,10 +14,10 @@ OTF2_CallbackCode go_on_if(OTF2_ErrorCode code) {
   return code == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_INTERRUPT;
 }
 
-// What an event is to an operation that may end in another call than it starts in; its id is the last field.
+// Role of an event for an operation that may end in another call than it starts in; its id is the last field.
 enum class To : std::uint8_t { kNone, kStart, kMiddle, kEnd };
 enum class Clock : bool { kNone, kHas };
-// Ids of one kind are different from each other.
+// Makes ids of different kinds distinct.
 enum class Ids : std::uint64_t { kRequests = 0, kFiles = std::uint64_t{1} << 62, kWindows = std::uint64_t{1} << 63 };
 
 template <class... Fields>
@@ -28,7 +27,7 @@ std::uint64_t last_of(Fields... fields) {
   return last;
 }
 
-// An event whose fields stay as they are.
+// An event whose fields stay unchanged.
 template <auto Write, To to, Ids ids, Clock clock, class... Fields>
 OTF2_CallbackCode copy_event(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
                              OTF2_AttributeList* attributes, Fields... fields) {
@@ -74,7 +73,7 @@ OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
                                         values));
 }
 
-// All that TraceLocation and TraceSamples write.
+// All events that TraceLocation and TraceSamples write.
 void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetEnterCallback(to, copy_region<OTF2_EvtWriter_Enter, true>);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(to, copy_region<OTF2_EvtWriter_Leave, false>);

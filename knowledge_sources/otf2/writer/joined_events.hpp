@@ -1,6 +1,6 @@
-// The events of one location from its parts, mostly one, copied one after the other into one file: where a launch was
-// ended, what its processes had not sent comes to a part of its own; and where something is known of calls in the end
-// only (copied_calls.hpp). Numbers of regions and names become those of the archive.
+// Copies the events of one location from its parts (usually one) into one file: a launch that was ended has a second
+// part with data that its processes had not sent, and some data on calls is known only at the end (copied_calls.hpp).
+// Numbers of regions and names become those of the archive.
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
@@ -16,11 +16,12 @@ namespace ardoise::knowledge_sources {
 
 class JoinedEvents {
  public:
-  // What the numbers in a part's events are in the archive, and of regions TraceRegion::key().
+  // Maps a part's numbers to those of the archive, and regions to TraceRegion::key().
   struct Numbers {
     const std::vector<std::uint64_t>&regions, &names, &keys;
   };
-  // calls: of the location's rank. clocks: its own; nullptr: none. own: the parameter of values' own events, a text.
+  // calls: of the location's rank. clocks: of the location; nullptr: none. own: the parameter of values' separate
+  // events, a text.
   JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks,
                OTF2_ParameterRef own);
 
@@ -28,20 +29,20 @@ class JoinedEvents {
   [[nodiscard]] bool add(const std::filesystem::path& part, const Numbers& numbers);
   struct Ended {
     std::uint64_t events, first_time, last_time;
-    std::string fault;  // why it cannot be written, or ""
+    std::string fault;  // reason of a write error, or ""
   };
   [[nodiscard]] Ended end();
 
-  // Used by what copies single events.
+  // Data of the functions that copy single events.
   struct Target {
     OTF2_EvtWriter* out;
     CopiedCalls* calls;
     const Numbers* numbers = nullptr;
-    std::uint64_t first = UINT64_MAX, time = 0;  // time: that it has come to
-    OTF2_ParameterRef own = 0;                   // of events that values have of their own
+    std::uint64_t first = UINT64_MAX, time = 0;  // time: latest time so far
+    OTF2_ParameterRef own = 0;                   // of values' separate events
     bool is_good = true;
 
-    // Writes those that lie before it first.
+    // Writes pending values before that time first.
     [[nodiscard]] std::uint64_t move_to(std::uint64_t to) {
       write_own(to);
       return pass(to);

@@ -1,4 +1,3 @@
-// See location_events.hpp.
 #include "knowledge_sources/otf2/writer/location_events.hpp"
 
 #include <otf2/otf2.h>

@@ -8,7 +8,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// callbacks: get `data`. False: it cannot be read, or one of them has interrupted it.
+// callbacks: get `data`. False: it cannot be read, or a callback has interrupted it.
 [[nodiscard]] bool read_location_events(const std::filesystem::path& part, std::uint64_t location,
                                         const OTF2_EvtReaderCallbacks* callbacks, void* data);
 

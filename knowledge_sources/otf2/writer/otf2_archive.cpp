@@ -1,4 +1,3 @@
-// See otf2_archive.hpp.
 #include "knowledge_sources/otf2/writer/otf2_archive.hpp"
 
 #include <otf2/otf2.h>
@@ -24,10 +23,10 @@ namespace {
 constexpr std::uint64_t kDefinitionChunkBytes = std::uint64_t{256} << 10;
 
 OTF2_FlushType before_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
-// Without a second function for what comes after: it would put an event into the trace, as if the program had flushed.
+// No post-flush function: it would add an event to the trace, as if the program had flushed.
 constexpr OTF2_FlushCallbacks kFlush{before_flush, nullptr};
 
-// One chunk for each location, written when it is full. By itself OTF2 keeps up to 128 MiB of each.
+// One chunk for each location, written when full. By default OTF2 keeps up to 128 MiB of each.
 struct Chunk {
   void* bytes = nullptr;
   bool is_used = false;
@@ -98,7 +97,7 @@ OTF2_Archive* open_otf2_archive(const std::filesystem::path& folder) {
 
 void abandon_otf2_archive(OTF2_Archive* archive) {
   static std::mutex mutex;
-  static auto& abandoned = *new std::vector<OTF2_Archive*>;  // so that it can be seen that they are not forgotten
+  static auto& abandoned = *new std::vector<OTF2_Archive*>;  // visible to leak checkers
   const std::scoped_lock guard(mutex);
   abandoned.push_back(archive);
 }

@@ -20,7 +20,7 @@ class RankTexts {
   static constexpr std::size_t kMost = 65536;           // texts of a rank
   static constexpr std::size_t kMostBytes = 16u << 20;  // of all of them
 
-  // nullopt: there is no more room.
+  // nullopt: there is no room.
   [[nodiscard]] std::optional<std::uint32_t> number(const std::string& text, bool is_type_list) {
     auto& numbers = is_type_list ? type_lists_ : lists_;
     if (const auto found = numbers.find(text); found != numbers.end()) return found->second;

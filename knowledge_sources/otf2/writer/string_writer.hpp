@@ -1,4 +1,4 @@
-// What the files of world_archive_*.cpp share.
+// Common helpers of world_archive_*.cpp.
 #pragma once
 
 #include <otf2/OTF2_GlobalDefWriter.h>
@@ -11,7 +11,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Texts of an archive, each once. OTF2 wants them without a zero, and does not ask what else is in them.
+// Texts of an archive, each once. OTF2 wants them without a zero, and does not validate their content.
 class StringWriter {
  public:
   explicit StringWriter(OTF2_GlobalDefWriter* out) : out_(out) { (void)of(""); }
@@ -26,7 +26,7 @@ class StringWriter {
   std::unordered_map<std::string, OTF2_StringRef> numbers_;
 };
 
-// Things by their number, which is the order in which readers want them.
+// Items in the order of their numbers, which readers expect.
 template <class Thing>
 std::vector<const Thing*> by_number(const std::map<Thing, std::uint64_t>& numbers, std::uint64_t first = 0) {
   std::vector<const Thing*> list(numbers.size());

@@ -1,4 +1,3 @@
-// See trace_archive.hpp.
 #include "knowledge_sources/otf2/writer/trace_archive.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +59,7 @@ TraceSettings TraceArchive::settings(const std::string& selection) {
 TraceSettings TraceArchive::settings_of_ended() {
   read_parts();
   earlier_ = parts_.size();
-  // Without a part that is whole nothing tells what was chosen.
+  // Without a complete part the selection is unknown.
   return settings(parts_.empty() ? "" : parts_.front().tables.selection);
 }
 
@@ -124,8 +123,8 @@ void TraceArchive::take_rounds(std::uint32_t partition, const TraceRounds& round
   if (selection_->has_iteration_in(rounds.first, last)) of_program.chosen.push_back(rounds);
 }
 
-// To the archives, of the programs that are in them.
-void TraceArchive::give_rounds() {
+// Passes rounds to the archives of their programs.
+void TraceArchive::send_rounds() {
   if (!selection_ || !selection_->has_iterations()) return;
   for (const auto& [partition, program] : programs_) {
     const auto world = worlds_.find(program.world);
@@ -145,7 +144,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
   Finished finished;
   if (process_ != ::getpid()) return finished;
   if (failed_parts_ != 0 || parts_.empty()) {
-    // Why was said by who could not write.
+    // The writer has reported the reason.
     remove_parts();
     if (failed_parts_ == 0 && broken_parts_ != 0)
       finished.notices.push_back("There is no trace: all analyzers were killed.");
@@ -157,21 +156,21 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
       if (program.name == marker.program && world != worlds_.end()) world->second->add(marker);
     }
   }
-  give_rounds();
+  send_rounds();
   for (const auto& [number, world] : worlds_) {
     const std::string name = worlds_.size() == 1 ? std::string(kArchiveName)
                                                  : fmt::format("{}-{}", kArchiveName, as_file_name(world->name()));
     const std::filesystem::path beside = parts_folder() / fmt::format("archive-{}", number);
     if (const std::string fault = world->write(beside); !fault.empty()) {
       empty_files(beside);
-      finished.notices.push_back(fmt::format("The trace of {} is given up: {}.", world->name(), fault));
+      finished.notices.push_back(fmt::format("The trace of {} could not be written: {}.", world->name(), fault));
       continue;
     }
     std::error_code fault;
     std::filesystem::rename(beside, output_ / name, fault);
     if (fault) {
-      finished.notices.push_back(fmt::format("The trace of {} is given up: '{}' cannot be made: {}.", world->name(),
-                                             (output_ / name).string(), fault.message()));
+      finished.notices.push_back(fmt::format("The trace of {} could not be written: cannot create '{}': {}.",
+                                             world->name(), (output_ / name).string(), fault.message()));
       continue;
     }
     finished.archives.push_back((output_ / name / "traces.otf2").string());

@@ -1,8 +1,8 @@
-// The trace of a launch: where its parts are written while the programs run, and how they become archives in the end,
-// trace/traces.otf2 in the folder of the report. Programs that have an MPI_COMM_WORLD of their own have an archive of
-// their own, trace-PROGRAM: tools take the number of a process for its rank in the one world.
+// The trace of a launch: the parts written while the programs run, and the archives made of them at the end,
+// trace/traces.otf2 in the folder of the report. Programs with separate MPI_COMM_WORLDs have separate archives,
+// trace-PROGRAM: tools take a process's number for its rank in the only world.
 //
-//   trace.part/part-XXXXXX/ …   of each analyzer and program (trace_part.hpp), whole with its tables
+//   trace.part/part-XXXXXX/ …   of each analyzer and program (trace_part.hpp), complete with its tables
 //        └── finish() on the first analyzer ──▶ trace.part/archive-N/ ──▶ renamed: trace/
 //
 // A launch that was ended leaves trace.part; `--merge` finds the parts there, and finishes.
@@ -33,24 +33,24 @@ class TraceArchive final : public TraceSink {
   explicit TraceArchive(std::filesystem::path output);  // folder of the report
   ~TraceArchive() override;
 
-  // Archives of an earlier run, and what one that was ended has left. On one analyzer, before the others begin.
+  // Removes archives of an earlier run, and leftovers of an ended one. On one analyzer, before the others begin.
   static void remove_old(const std::filesystem::path& output);
   // There are parts of a launch that was ended.
   [[nodiscard]] static bool has_parts(const std::filesystem::path& output);
-  // What the programs' traces need to know; selection "": there is no trace.
+  // Settings for the programs' traces; selection "": there is no trace.
   [[nodiscard]] TraceSettings settings(const std::string& selection);
-  // Where others have written parts, which what their processes have left behind is to follow.
+  // Settings for a second part, with data that the processes of an ended launch left behind.
   [[nodiscard]] TraceSettings settings_of_ended();
   // Before the first program. complain: gets sentences of this analyzer for the report; any thread.
   void begin(std::function<void(const std::string&)> complain) { complain_ = std::move(complain); }
   // Before its packs.
   void add_program(const Program& program);
 
-  // Makes the parts of this analyzer whole, which has not seen the end of the programs. Its board is drained.
+  // Completes this analyzer's parts before the programs have ended. Its board is drained.
   void close_parts();
 
   struct Finished {
-    std::vector<std::string> archives;  // files that tools open
+    std::vector<std::string> archives;  // files for tools to open
     std::vector<std::string> notices;   // sentences for the report
   };
   // On the first analyzer, after all programs have contributed.
@@ -66,11 +66,11 @@ class TraceArchive final : public TraceSink {
   [[nodiscard]] std::filesystem::path parts_folder() const;
   void read_parts();
   void remove_parts() const;
-  void give_rounds();
+  void send_rounds();
 
   const std::filesystem::path output_;
   std::function<void(const std::string&)> complain_;
-  const std::int64_t process_;                 // a copy of it writes nothing
+  const std::int64_t process_;                 // a copy of the process writes nothing
   std::map<std::uint32_t, Program> programs_;  // by partition
   std::optional<TraceSelection> selection_;    // none: there is no trace
   struct Rounds {
@@ -82,7 +82,7 @@ class TraceArchive final : public TraceSink {
   std::mutex close_mutex_;
   std::set<std::filesystem::path> seen_folders_;
   std::deque<ReadPart> parts_;
-  std::size_t earlier_ = 0;  // of them
+  std::size_t earlier_ = 0;  // number of earlier parts
   std::size_t broken_parts_ = 0, failed_parts_ = 0;
   std::map<std::uint32_t, std::unique_ptr<WorldArchive>> worlds_;  // by number of the world
 };

@@ -1,4 +1,3 @@
-// See trace_clocks.hpp.
 #include "knowledge_sources/otf2/writer/trace_clocks.hpp"
 
 #include <fcntl.h>
@@ -14,10 +13,10 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::size_t kBlock = 256;            // events of a location at a time
-constexpr std::size_t kMostEvents = 1u << 20;  // of the location that is added, in memory
+constexpr std::size_t kMostEvents = 1u << 20;  // of the current location, in memory
 constexpr std::uint64_t kOfCollective = std::uint64_t{1} << 63, kOfSenders = UINT64_MAX;
 
-// Files are open for one access only: there may be more of them than a process may have open.
+// Opens files for one access at a time: there may be more than a process may have open.
 class OpenFile {
  public:
   OpenFile(const std::filesystem::path& name, int flags) : name_(name), file_(::open(name.c_str(), flags, 0600)) {
@@ -37,7 +36,7 @@ class OpenFile {
       at += static_cast<std::size_t>(size);
     }
   }
-  // All that `some` has room for, or as many as there are.
+  // Reads up to the size of `some`.
   template <class T>
   void read(std::vector<T>& some, std::uint64_t first) const {
     auto* const bytes = reinterpret_cast<char*>(some.data());
@@ -91,7 +90,7 @@ void TraceClocks::add(What what, std::uint64_t key) {
   try {
     OpenFile(events_of(location.number), O_WRONLY | O_CREAT).write(events_, location.events - events_.size());
   } catch (const std::exception&) {
-    failed_ = std::current_exception();  // the caller is called by a library in C
+    failed_ = std::current_exception();  // the caller is called by a C library
   }
   events_.clear();
 }
@@ -134,7 +133,7 @@ void TraceClocks::add_collective(std::optional<std::uint64_t> comm, Number numbe
   add(key ? What::kCollective : What::kUnmatched, key.value_or(0));
 }
 
-// The communicator is known with its end.
+// The communicator is known at its end.
 void TraceClocks::add_request(std::uint32_t request, Number number) {
   requests_[request] = {locations_.back().events, number};
   add(What::kAlone);
@@ -169,10 +168,10 @@ void TraceClocks::end_location() {
   numbers_.clear();
 }
 
-TraceClocks::Meeting& TraceClocks::meeting_of(std::uint64_t key) {
-  const auto [found, is_new] = meetings_.try_emplace(key);
+TraceClocks::Collective& TraceClocks::collective_of(std::uint64_t key) {
+  const auto [found, is_new] = open_collectives_.try_emplace(key);
   if (is_new) {
-    // As many locations as have collectives before and behind it.
+    // Number of locations with collectives before and after it.
     const OfComm& comm = *comm_of_index_[(key & ~kOfCollective) >> 32];
     const auto number = static_cast<std::uint32_t>(key);
     const auto begun = std::ranges::upper_bound(comm.firsts, number) - comm.firsts.begin();
@@ -183,14 +182,14 @@ TraceClocks::Meeting& TraceClocks::meeting_of(std::uint64_t key) {
 }
 
 void TraceClocks::enter(std::uint64_t key, std::uint64_t clock) {
-  Meeting& meeting = meeting_of(key);
-  meeting.clock = std::max(meeting.clock, clock);
-  if (++meeting.entered == meeting.expected) wake(key);
+  Collective& collective = collective_of(key);
+  collective.clock = std::max(collective.clock, clock);
+  if (++collective.entered == collective.expected) wake(key);
 }
 
 void TraceClocks::leave(std::uint64_t key) {
-  const auto found = meetings_.find(key);
-  if (++found->second.left >= found->second.expected) meetings_.erase(found);
+  const auto found = open_collectives_.find(key);
+  if (++found->second.left >= found->second.expected) open_collectives_.erase(found);
 }
 
 void TraceClocks::wait(std::uint64_t key, std::uint32_t index) { waiting_[key].push_back(index); }
@@ -201,7 +200,7 @@ void TraceClocks::wake(std::uint64_t key) {
   if (!waiting.empty()) ready_.insert(ready_.end(), waiting.mapped().begin(), waiting.mapped().end());
 }
 
-// False: it waits for something.
+// False: it waits for another location.
 bool TraceClocks::step(std::uint32_t index, const Event& event, bool is_forced) {
   Location& location = locations_[index];
   const auto number = static_cast<std::uint32_t>(event.key);
@@ -245,17 +244,17 @@ bool TraceClocks::step(std::uint32_t index, const Event& event, bool is_forced) 
       if (!std::exchange(location.has_entered, true)) enter(event.key, location.clock);
       [[fallthrough]];
     case What::kComplete: {
-      Meeting& meeting = meeting_of(event.key);
-      if (meeting.entered < meeting.expected && !meeting.is_given_up) {
+      Collective& collective = collective_of(event.key);
+      if (collective.entered < collective.expected && !collective.is_given_up) {
         if (!is_forced) {
           wait(event.key, index);
           return false;
         }
-        meeting.is_given_up = true;
+        collective.is_given_up = true;
         wake(event.key);
       }
-      if (meeting.is_given_up) ++unmatched_;
-      location.clock = std::max(location.clock, meeting.clock) + 1;
+      if (collective.is_given_up) ++unmatched_;
+      location.clock = std::max(location.clock, collective.clock) + 1;
       location.has_entered = false;
       leave(event.key);
       return true;
@@ -264,7 +263,7 @@ bool TraceClocks::step(std::uint32_t index, const Event& event, bool is_forced) 
   return true;
 }
 
-// False: it waits. Else it has ended, or is behind the block: one after the other, none runs far ahead.
+// False: it waits. Otherwise it has ended, or finished the block: no location runs far ahead.
 bool TraceClocks::run(std::uint32_t index, bool is_forced) {
   Location& location = locations_[index];
   if (location.next == location.begin + location.block.size()) read_block(location);
@@ -297,7 +296,7 @@ void TraceClocks::resolve() {
   bool is_forced = false;
   while (!ready_.empty() || !waiting_.empty()) {
     if (ready_.empty()) {
-      // All wait for each other, or for what is missing: one of them goes on without.
+      // All wait for each other, or for missing events: one of them continues without.
       auto& [key, waiting] = *waiting_.begin();
       ready_.push_back(waiting.back());
       waiting.pop_back();

@@ -1,16 +1,16 @@
 // Lamport clocks of a trace's locations (Lamport: Time, clocks, and the ordering of events in a distributed system,
-// 1978): each send, receive and collective has one more than the one before it on its location, a receive more than its
-// send, and what leaves a collective one more than the greatest of those that have entered it.
+// 1978): each send, receive and collective has a clock one higher than the previous one on its location, a receive is
+// also higher than its send, and the end of a collective is one higher than the maximum of all that have entered it.
 //
-// Three passes, in bounded memory whatever the length of the trace:
+// Three passes, in memory independent of the length of the trace:
 //
 //   1. each location by itself: its events, 16 bytes each, go to a file          add … end_location()
-//   2. all of them in causal order: a location goes on until it needs an event of another one that has not
+//   2. all of them in causal order: a location advances until it needs an event of another one that has not
 //      been reached; the clocks, 8 bytes each, go to a file                      resolve()
-//   3. each location by itself: the clocks come back in the same order           ClocksOfLocation
+//   3. each location by itself: the clocks are read in the same order            ClocksOfLocation
 //
-// What can't be matched (no number, the other end is not in the trace, or all locations would wait for each other) only
-// counts on, and is counted. Memory: 6 KiB a location, 100 bytes a channel and a message that is on its way.
+// Unmatched events (no number, the other end is missing, or all locations would wait for each other) get the next clock
+// of their location, and are counted. Memory: 6 KiB a location, 100 bytes a channel and a message in flight.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. Throws std::system_error where its files cannot be written or read.
+// Not thread safe. Throws std::system_error if its files cannot be written or read.
 class TraceClocks {
  public:
   static constexpr std::size_t kMostOnTheWay = std::size_t{1} << 22;  // messages; then senders wait
@@ -38,13 +38,13 @@ class TraceClocks {
     friend auto operator<=>(const Channel&, const Channel&) = default;
   };
 
-  // folder: for its files; made, and removed in the end.
+  // folder: for its files; created, and removed at the end.
   explicit TraceClocks(std::filesystem::path folder);
   ~TraceClocks();
   TraceClocks(const TraceClocks&) = delete;
   TraceClocks& operator=(const TraceClocks&) = delete;
 
-  // Of one location after the other. comm: none where it is not known.
+  // One location after the other. comm: none if unknown.
   void begin_location(std::uint64_t location);
   void add_send(const std::optional<Channel>& channel, Number number);
   void add_receive(const std::optional<Channel>& channel, Number number);
@@ -79,25 +79,25 @@ class TraceClocks {
   struct Location {
     std::uint64_t number, events = 0;
     std::uint64_t next = 0, clock = 0;
-    bool has_entered = false;    // the collective that it waits for
+    bool has_entered = false;    // the awaited collective
     std::vector<Event> block{};  // from `begin` on
     std::uint64_t begin = 0;
     std::vector<std::uint64_t> clocks{};  // to be written
   };
-  struct Meeting {
+  struct Collective {
     std::uint32_t expected = 0, entered = 0, left = 0;
     std::uint64_t clock = 0;
     bool is_given_up = false;
   };
   struct Request {
-    std::uint64_t place;  // of its event
+    std::uint64_t place;  // index of its event
     Number number;
   };
 
   void add(What what, std::uint64_t key = 0);
   [[nodiscard]] std::optional<std::uint64_t> key_of(const std::optional<Channel>& channel, Number number, bool is_send);
   [[nodiscard]] std::optional<std::uint64_t> key_of(std::optional<std::uint64_t> comm, Number number);
-  [[nodiscard]] Meeting& meeting_of(std::uint64_t key);
+  [[nodiscard]] Collective& collective_of(std::uint64_t key);
   [[nodiscard]] bool run(std::uint32_t index, bool is_forced);
   [[nodiscard]] bool step(std::uint32_t index, const Event& event, bool is_forced);
   void enter(std::uint64_t key, std::uint64_t clock);
@@ -110,8 +110,8 @@ class TraceClocks {
 
   const std::filesystem::path folder_;
   std::vector<Location> locations_;
-  std::vector<Event> events_;  // of the location that is added
-  std::exception_ptr failed_;  // why they could not be written
+  std::vector<Event> events_;  // of the current location
+  std::exception_ptr failed_;  // a write error
   std::unordered_map<std::uint32_t, Request> requests_;
   std::map<std::uint64_t, Range> numbers_;  // of its collectives, by communicator
   std::map<Channel, std::uint32_t> channel_numbers_;
@@ -119,13 +119,13 @@ class TraceClocks {
   std::map<std::uint64_t, OfComm> comms_;
   std::vector<const OfComm*> comm_of_index_;
   std::unordered_map<std::uint64_t, std::uint64_t> sent_;  // clocks, by key
-  std::unordered_map<std::uint64_t, Meeting> meetings_;
+  std::unordered_map<std::uint64_t, Collective> open_collectives_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> waiting_;  // locations
   std::deque<std::uint32_t> ready_;
   std::uint64_t unmatched_ = 0;
 };
 
-// The clocks of a location, one after the other.
+// The clocks of a location, in order.
 class ClocksOfLocation {
  public:
   explicit ClocksOfLocation(std::filesystem::path file) : file_(std::move(file)) {}

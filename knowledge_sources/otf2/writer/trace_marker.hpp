@@ -1,4 +1,4 @@
-// What the analyzer wants to stand over the time of a trace, beside its events.
+// Markers that the analyzer adds to a trace.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ struct TraceMarker {
   enum class Severity : std::uint8_t { kNone, kLow, kMedium, kHigh };
   std::string program;   // Program::name
   std::string group;     // "finding"
-  std::string category;  // "load_imbalance": with its group and severity it is what tools choose by
+  std::string category;  // with group and severity the key by which tools select markers
   Severity severity = Severity::kNone;
   double begin_seconds = 0, seconds = 0;  // since time 0 of the program
   std::string text;

@@ -1,4 +1,3 @@
-// See trace_part.hpp.
 #include "knowledge_sources/otf2/writer/trace_part.hpp"
 
 #include <fmt/format.h>
@@ -42,10 +41,10 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
                      std::function<void(const std::string&)> complain)
     : partition_(partition), complain_(std::move(complain)), process_(::getpid()), parts_(folder) {
   if (instrument::OwnFolder(folder.parent_path().c_str()).error() == -EPERM) {
-    fail("the folder around it is not this user's alone");
+    fail("its parent folder is accessible to other users");
     return;
   }
-  ::mkdir(folder.c_str(), 0700);  // by the first analyzer
+  ::mkdir(folder.c_str(), 0700);  // existing if another analyzer made it
   std::string name = (folder / (std::string(kPartName) + "XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr) {
     fail(std::strerror(errno));
@@ -64,7 +63,7 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
 }
 
 TracePart::~TracePart() {
-  // A part that was not closed has no tables; what its buffers still hold is not wanted.
+  // A part that was not closed has no tables; its buffered data is dropped.
   if (archive_ == nullptr) return;
   if (is_open()) {
     OTF2_Archive_Close(archive_);
@@ -95,12 +94,12 @@ std::uint32_t TracePart::name(std::uint32_t mark_name) {
   return found->second;
 }
 
-void TracePart::tell_text(std::uint32_t mark_name, std::string_view text) {
+void TracePart::define_mark_name(std::uint32_t mark_name, std::string_view text) {
   const std::scoped_lock lock(mutex_);
   if (texts_.size() < kMostTexts) texts_.try_emplace(mark_name, text);
 }
 
-void TracePart::tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text) {
+void TracePart::define_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text) {
   const std::scoped_lock lock(mutex_);
   datatypes_.try_emplace({rank, number}, text);
 }
@@ -121,7 +120,7 @@ void TracePart::close(TraceTables tables) {
   std::unique_lock lock(mutex_);
   if (!has_folder_) return;
   // Another thread may have been writing then.
-  if (has_failed_) return give_space_back();
+  if (has_failed_) return truncate_files();
   tables.partition = partition_;
   tables.regions = regions_;
   tables.names = names_;
@@ -147,11 +146,11 @@ void TracePart::fail(const std::string& reason) {
   const std::scoped_lock lock(mutex_);
   if (std::exchange(has_failed_, true)) return;
   complain_(fmt::format("There is no trace: '{}' cannot be written: {}.", parts_.string(), reason));
-  give_space_back();
+  truncate_files();
 }
 
 // mutex_ is held.
-void TracePart::give_space_back() {
+void TracePart::truncate_files() {
   if (!has_folder_ || !is_of_this_process()) return;
   std::error_code ignored;
   std::filesystem::rename(folder_, failed_folder_, ignored);

@@ -1,11 +1,11 @@
-// The event files of the ranks of one program that one analyzer has, written while the programs run, in a folder of
-// their own: an OTF2 archive without definitions. Numbers in the events are the part's own (regions, names of marks) or
-// those of the rank (communicators, files); its tables say what they mean (trace_tables.hpp), and trace_archive.hpp
-// makes one archive of all parts.
+// The event files of one program's ranks on one analyzer, written while the programs run, in a folder of their own: an
+// OTF2 archive without definitions. Numbers in the events are the part's own (regions, names of marks) or those of the
+// rank (communicators, files); its tables resolve them (trace_tables.hpp), and trace_archive.hpp makes one archive of
+// all parts.
 //
-// OTF2 gives a location's events to its file whenever 256 KiB are full, and the file writes whenever 4 MiB are.
-// Locations may be written by several threads at a time, each by one. A copy of the process (fork) writes nothing. Once
-// a write has failed OTF2 is not asked again, not even to close: it may crash then.
+// OTF2 passes a location's events to its file for every 256 KiB, and the file writes for every 4 MiB. Several threads
+// may write different locations concurrently. A copy of the process (fork) writes nothing. After a failed write OTF2 is
+// not called again, not even to close: it may crash then.
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
@@ -26,19 +26,18 @@
 
 namespace ardoise::knowledge_sources {
 
-// Names of the folder of a part, and of one that could not be written; six characters follow.
+// Folder name prefixes of a part, and of one that could not be written; six characters follow.
 inline constexpr std::string_view kPartName = "part-", kFailedName = "failed-";
 
-// Files below the folder take no space from then on, also where they are open.
+// Truncates the files in the folder, even open ones.
 void empty_files(const std::filesystem::path& folder);
 
 class TracePart {
  public:
   static constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10;
 
-  // folder: that of all parts, made where it is not there. complain: gets one sentence where the part cannot be
-  // written: the same one of all parts. From then on it takes nothing; its files give their space back, and the name of
-  // its folder, which stays, says to who makes the trace that it has failed.
+  // folder: of all parts, created if needed. complain: gets one sentence if the part cannot be written, the same for
+  // all parts. From then on it writes nothing, its files are truncated, and its folder is renamed to mark the failure.
   TracePart(const std::filesystem::path& folder, std::uint32_t partition,
             std::function<void(const std::string&)> complain);
   ~TracePart();
@@ -47,7 +46,7 @@ class TracePart {
 
   // False: it has failed, or was closed.
   [[nodiscard]] bool is_good() const { return is_good_.load(std::memory_order_relaxed); }
-  // … or belongs to another process, of which this is a copy.
+  // False also in a copy of the process.
   [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
   [[nodiscard]] bool is_of_this_process() const;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
@@ -62,18 +61,18 @@ class TracePart {
   // Any thread.
   [[nodiscard]] std::uint32_t region(const TraceRegion& region);
   [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
-  void tell_text(std::uint32_t mark_name, std::string_view text);
-  void tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
+  void define_mark_name(std::uint32_t mark_name, std::string_view text);
+  void define_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
 
   // Number of its events; 0: the part has failed.
   [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
-  // After the last location has ended. The rest of the tables is the part's.
+  // After the last location has ended. Completes the tables with those of the part.
   void close(TraceTables tables);
 
  private:
   void fail(OTF2_ErrorCode code);
   void close_file(const std::function<OTF2_ErrorCode()>& close);
-  void give_space_back();
+  void truncate_files();
 
   const std::uint32_t partition_;
   const std::function<void(const std::string&)> complain_;
@@ -82,8 +81,8 @@ class TracePart {
   std::filesystem::path folder_, failed_folder_;
   bool has_folder_ = false;
   OTF2_Archive* archive_ = nullptr;
-  std::atomic<bool> is_good_ = false;  // relaxed: a call that is written too many does no harm
-  std::mutex mutex_;                   // of what follows
+  std::atomic<bool> is_good_ = false;  // relaxed: an extra write is harmless
+  std::mutex mutex_;                   // guards the members below
   bool has_failed_ = false;
   std::unordered_map<std::uint64_t, std::uint32_t> region_numbers_;  // by key
   std::unordered_map<std::uint32_t, std::uint32_t> name_numbers_;

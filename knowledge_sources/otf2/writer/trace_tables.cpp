@@ -1,4 +1,3 @@
-// See trace_tables.hpp.
 #include "knowledge_sources/otf2/writer/trace_tables.hpp"
 
 #include <cstddef>
@@ -53,7 +52,7 @@ void get_samples(ByteReader& in, TraceTables& tables) {
     each.counted = in.get_array<std::uint64_t>();
     in.check(each.counters <= instrument::kMaxCounters && each.counted.size() == instrument::kMaxCounters &&
                  is_summed_up(each.contexts),
-             "has samples that cannot be");
+             "has impossible samples");
   }
   for (auto left = in.get_count(24); left != 0; --left) {
     TraceTables::Sampler& each = tables.samplers.emplace_back();

@@ -1,5 +1,5 @@
-// What stands beside the event files of a part of a trace: whose they are, and what the numbers in them mean. A file of
-// the part's folder, written last: a part without it is not whole.
+// Tables beside the event files of a part of a trace: its ranks, and the meaning of the numbers in its events. Written
+// last: a part without this file is incomplete.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace ardoise::knowledge_sources {
 
-// Time 0 of the program, the end of MPI_Init in its rank 0, in the time stamps of its trace, which are nanoseconds and
-// not negative. What is earlier than that has 0.
+// Time 0 of the program, the end of MPI_Init in its rank 0, in the time stamps of its trace, which are non-negative
+// nanoseconds. Earlier times become 0.
 inline constexpr std::uint64_t kTraceLead = 100'000'000'000;
 
-// Ticks of a rank to time stamps of its trace. One rate for the whole run, so that time never goes back where a process
-// knows its rate better later: the archive says how the last one differs (clock offsets).
+// Converts ticks of a rank to time stamps of its trace. One rate for the whole run, so that time never decreases when a
+// process refines its rate later: the archive records the difference to the last rate (clock offsets).
 struct TraceClock {
   std::uint64_t origin_tick = 0;
-  double ns_per_tick = 0;  // 0: not known yet
+  double ns_per_tick = 0;  // 0: unknown so far
 
   [[nodiscard]] std::int64_t since_init(std::uint64_t tick) const {
     return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(tick - origin_tick)) * ns_per_tick);
@@ -33,13 +33,13 @@ struct TraceClock {
   }
 };
 
-// A region of a trace: a function of MPI or I/O where it is called, a phase of the program, or a sampled function.
+// A region of a trace: an MPI or I/O function at a call site, a phase of the program, or a sampled function.
 struct TraceRegion {
   enum class Kind : std::uint32_t {
     kMpi,
     kPosix,
     kPhase,
-    kSampled  // a function that samples are in: in archives only, where `function` tells those of MPI, 1
+    kSampled  // a function with samples: in archives only, where `function` is 1 for MPI
   };
   Kind kind;
   std::uint32_t function;
@@ -54,21 +54,21 @@ struct TraceRegion {
   }
 };
 
-// Files are told apart by their number in the process, and by who accesses them.
+// Files are identified by their number in the process and by the kind of access.
 constexpr std::uint32_t trace_handle(std::uint32_t file, bool is_mpi_io) { return file << 1 | (is_mpi_io ? 1u : 0u); }
 
-// Of a program or a part of it: what is not in its trace as it was.
+// Losses in the trace of a program or a part of it.
 struct TraceLosses {
-  std::uint64_t sums = 0;        // calls that became sums for want of memory
+  std::uint64_t sums = 0;        // calls aggregated for lack of memory
   std::uint64_t counted = 0;     // queries that are only counted
-  std::uint64_t gaps = 0;        // places at which packs of a thread are missing
-  std::uint64_t untimed = 0;     // calls of which it is not known where in time they lie
-  std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
+  std::uint64_t gaps = 0;        // places with missing packs of a thread
+  std::uint64_t untimed = 0;     // calls at unknown times
+  std::uint64_t moved = 0;       // late calls, shown later than they were
   std::uint64_t incomplete = 0;  // operations that did not end
-  std::uint64_t attributes = 0;  // that there was no room for
+  std::uint64_t attributes = 0;  // dropped for lack of room
   std::uint64_t stacks = 0;      // call stacks of calls
-  std::uint64_t limited = 0;     // records before what is shown, for which limit= had no room
-  std::uint64_t moved_samples = 0, untimed_samples = 0;  // likewise
+  std::uint64_t limited = 0;     // earlier records dropped because of limit=
+  std::uint64_t moved_samples = 0, untimed_samples = 0;  // the same for samples
 
   void add(const TraceLosses& other);
 };
@@ -77,7 +77,7 @@ struct TraceTables {
   struct Thread {  // a location
     std::uint32_t rank, thread;
     std::uint64_t events, first_time, last_time;
-    std::uint64_t next_mpi, next_posix;  // PackHeader::order of the packs that would come next
+    std::uint64_t next_mpi, next_posix;  // PackHeader::order of the next packs
   };
   struct Rank {
     std::uint32_t rank, reserved;
@@ -87,11 +87,11 @@ struct TraceTables {
     std::uint32_t rank, number;
     friend auto operator<=>(const Use&, const Use&) = default;
   };
-  struct Group {  // of ranks of a communicator
+  struct Group {  // ranks of a communicator
     std::uint32_t rank, number, communicator;
     std::vector<std::int32_t> members;
   };
-  struct Place {  // where samples were, by its number in the events of the thread
+  struct Place {  // a sampled place, by its number in the events of the thread
     SampleKey key;
     std::uint32_t number;
   };
@@ -99,21 +99,21 @@ struct TraceTables {
     std::uint32_t rank, thread, counters;
     std::vector<Place> places;
     std::vector<ContextEntry> contexts;  // summed up; also of a thread whose samples are in another part
-    std::vector<std::uint64_t> counted;  // kMaxCounters: what its counters have come to
+    std::vector<std::uint64_t> counted;  // kMaxCounters: final values of its counters
   };
-  struct Stack {  // that calls of a thread came from: a calling context of it
+  struct Stack {  // a calling context of calls of a thread
     std::uint32_t rank, thread, context;
   };
-  struct Sampler {  // of a rank: what it sampled
+  struct Sampler {  // sampling settings of a rank
     std::uint32_t rank;
     instrument::SampleUnit unit;
-    double hertz;          // at first; 0: not known
-    std::uint64_t period;  // likewise, of a sampled event
+    double hertz;          // initial rate; 0: unknown
+    std::uint64_t period;  // initial period of a sampled event
     std::string event;
     std::vector<std::string> counters;
   };
   enum class GapKind : std::uint32_t { kSums, kMissing };
-  struct Gap {  // a time of a rank in which calls are missing
+  struct Gap {  // a time of a rank with missing calls
     std::uint32_t rank;
     GapKind kind;
     std::uint64_t begin, end, calls;
@@ -135,24 +135,24 @@ struct TraceTables {
   std::vector<Group> groups{};
   std::vector<Samples> samples{};
   std::vector<Sampler> samplers{};
-  std::vector<Stack> stacks{};  // those of a thread together
+  std::vector<Stack> stacks{};  // grouped by thread
   std::vector<RankText> rank_texts{};
-  std::uint64_t attributes = 0;  // that are used: bits, by key
+  std::uint64_t attributes = 0;  // attributes in use: bits, by key
   std::vector<Gap> gaps{};
   TraceLosses losses{};
 };
 
-// In place of a thread's number: the location of its samples.
+// Flag in a thread number: the location of its samples.
 inline constexpr std::uint32_t kSamplesOfThread = 1u << 30;
 
-// A location's number in the archive, and of its file. world_rank: of the program's world.
+// Number of a location and its file in the archive. world_rank: of the program's world.
 constexpr std::uint64_t trace_location(std::uint32_t world_rank, std::uint32_t thread) {
   return static_cast<std::uint64_t>(thread) << 32 | world_rank;
 }
 
 // False: the file could not be written.
 [[nodiscard]] bool write_tables(const TraceTables& tables, const std::filesystem::path& part);
-// Throws BadPartial where it is not what write_tables() writes, or not there.
+// Throws BadPartial if it is missing or not as write_tables() writes it.
 [[nodiscard]] TraceTables read_tables(const std::filesystem::path& part);
 
 }  // namespace ardoise::knowledge_sources

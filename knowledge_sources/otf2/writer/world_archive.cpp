@@ -1,4 +1,4 @@
-// See world_archive.hpp. What programs and parts tell; world_archive_write.cpp writes it.
+// Collects the data of programs and parts; world_archive_write.cpp writes it.
 #include "knowledge_sources/otf2/writer/world_archive.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string text_of_name(const TraceTables& tables, std::uint32_t name) {
   return found == tables.texts.end() ? fmt::format("(name {:08x})", name) : found->second;
 }
 
-// Ranks of a communicator that are processes of the world; false: others are among them, or they are not known.
+// Ranks of a communicator that are processes of the world; false: some are unknown or outside it.
 bool take_members(const std::vector<std::int64_t>& from, std::uint32_t size, std::vector<std::uint64_t>& members) {
   members.clear();
   for (const std::int64_t each : from) {
@@ -222,16 +222,16 @@ void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
   } else {
     if (!missing.empty())
       about_rounds_.push_back(
-          fmt::format("of {} of {} these iterations are not known", counted(missing.size(), "rank"), program.name));
+          fmt::format("for {} of {} these iterations are unknown", counted(missing.size(), "rank"), program.name));
     if (together > 1)
       about_rounds_.push_back(
-          fmt::format("{} has so many iterations that they are known {} at a time only: it has those that were chosen "
+          fmt::format("{} has so many iterations that they are known only in groups of {}: it has the selected ones "
                       "among {} to {}",
                       program.name, together, first, last));
   }
 }
 
-// What the numbers of rank_texts.hpp are.
+// Resolves the numbers of rank_texts.hpp.
 void WorldArchive::add_texts(std::uint32_t first, const TraceTables& tables) {
   attributes_ |= tables.attributes;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string_view> told;
@@ -267,7 +267,7 @@ void WorldArchive::add_windows(std::uint32_t first, const TraceTables& tables) {
   for (const TraceTables::Use& use : tables.windows) {
     OfRank& rank = ranks_.at(first + use.rank);
     const auto comm = rank.communicators.find(use.number >> instrument::kWindowBits);
-    if (comm == rank.communicators.end()) continue;  // no event is on it
+    if (comm == rank.communicators.end()) continue;  // no event uses it
     const std::pair window(comm->second, use.number & ((1u << instrument::kWindowBits) - 1));
     rank.windows.emplace(use.number, windows_.try_emplace(window, windows_.size()).first->second);
   }
@@ -290,17 +290,18 @@ std::string WorldArchive::text_of_losses() const {
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
     if (number != 0) list.push_back(fmt::format("{} ({})", what, number));
   };
-  say_if(losses_.sums, "calls that became sums for lack of memory");
+  say_if(losses_.sums, "calls aggregated for lack of memory");
   say_if(losses_.counted, "quick queries that were only counted");
-  say_if(losses_.untimed, "calls without a place in time");
-  say_if(losses_.untimed_samples, "samples without a place in time");
-  say_if(losses_.gaps, "the calls of packs that did not arrive, by gaps");
-  say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
-  say_if(losses_.attributes, "attributes that there was no room for");
-  say_if(losses_.stacks, "call stacks of calls, which are not known");
+  say_if(losses_.untimed, "calls at unknown times");
+  say_if(losses_.untimed_samples, "samples at unknown times");
+  say_if(losses_.gaps, "calls of packs that did not arrive, in gaps");
+  say_if(losses_.limited, "records of earlier calls dropped because of limit=");
+  say_if(losses_.attributes, "attributes dropped for lack of room");
+  say_if(losses_.stacks, "call stacks of calls, which are unknown");
   say_if(refused_values_, "values of plug-ins whose key has two types");
-  say_if(waits_without_call_, "waits whose call is not in it");
-  say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");
+  say_if(waits_without_call_, "waits whose call is missing");
+  say_if(clocks_without_other_end_,
+         "other ends of receives and collectives, so their Lamport clocks are not synchronised");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return reports::joined(list, ", ");
 }
@@ -309,10 +310,9 @@ std::string WorldArchive::complaint() const {
   std::string text;
   const std::string about_rounds = reports::joined(about_rounds_, "; ");
   if (events_ == 0 && unseen_ranks_ == 0) {
-    text = about_rounds.empty()
-               ? fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_,
-                             selection_)
-               : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
+    text = about_rounds.empty() ? fmt::format("The trace of {} has no events: --trace {} selects nothing in this run.",
+                                              name_, selection_)
+                                : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
   } else if (!about_rounds.empty()) {
     text = fmt::format("About the trace of {}: {}.", name_, about_rounds);
   }
@@ -325,10 +325,10 @@ std::string WorldArchive::complaint() const {
                       text.empty() ? "" : " ", name);
   }
   if (losses_.moved != 0)
-    text += fmt::format("{}In the trace of {} {} told late and shown later than when made.", text.empty() ? "" : " ",
+    text += fmt::format("{}In the trace of {} {} reported late and shown later than made.", text.empty() ? "" : " ",
                         name_, counted(losses_.moved, "call", "was", "were"));
   if (losses_.moved_samples != 0)
-    text += fmt::format("{}In the trace of {} {} told late and shown later than when taken.", text.empty() ? "" : " ",
+    text += fmt::format("{}In the trace of {} {} reported late and shown later than taken.", text.empty() ? "" : " ",
                         name_, counted(losses_.moved_samples, "sample", "was", "were"));
   return text;
 }

@@ -1,4 +1,4 @@
-// See world_archive.hpp. Lamport clocks (trace_clocks.hpp): the events of all locations that have one.
+// Lamport clocks (trace_clocks.hpp): the events of all locations that have one.
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_in(const OTF2_AttributeList* attributes, std
 
 }  // namespace
 
-// What reads a location for its clocks. Communicators are those of its rank.
+// Reads the events of a location that have a clock. Communicators are those of its rank.
 class WorldArchive::ClockEvents {
  public:
   ClockEvents(const WorldArchive& archive, std::uint32_t rank, TraceClocks& clocks)
@@ -72,7 +72,7 @@ class WorldArchive::ClockEvents {
   }
   static OTF2_CallbackCode on_collective(Location, Time, std::uint64_t, void* data, List list, OTF2_CollectiveOp,
                                          OTF2_CommRef comm, std::uint32_t, std::uint64_t, std::uint64_t) {
-    self(data).clocks_.add_collective(self(data).meeting_place(comm), number_in(list, kCollectiveAttribute));
+    self(data).clocks_.add_collective(self(data).collective_key(comm), number_in(list, kCollectiveAttribute));
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode on_request(Location, Time, std::uint64_t, void* data, List list, std::uint64_t request) {
@@ -82,7 +82,7 @@ class WorldArchive::ClockEvents {
   static OTF2_CallbackCode on_complete(Location, Time, std::uint64_t, void* data, List, OTF2_CollectiveOp,
                                        OTF2_CommRef comm, std::uint32_t, std::uint64_t, std::uint64_t,
                                        std::uint64_t request) {
-    self(data).clocks_.add_complete(static_cast<std::uint32_t>(request), self(data).meeting_place(comm));
+    self(data).clocks_.add_complete(static_cast<std::uint32_t>(request), self(data).collective_key(comm));
     return OTF2_CALLBACK_SUCCESS;
   }
 
@@ -112,8 +112,8 @@ class WorldArchive::ClockEvents {
     }
     return TraceClocks::Channel{of.number, is_send ? rank_ : other, is_send ? other : rank_, tag};
   }
-  // Of collectives: those of MPI_COMM_SELF are each rank's own.
-  std::optional<std::uint64_t> meeting_place(std::uint32_t comm) {
+  // Key of a communicator for collectives; MPI_COMM_SELF is separate for each rank.
+  std::optional<std::uint64_t> collective_key(std::uint32_t comm) {
     const Comm& of = comm_of(comm);
     if (of.known == nullptr) return std::nullopt;
     return of.number | (of.known->is_self ? (std::uint64_t{rank_} + 1) << 32 : 0);

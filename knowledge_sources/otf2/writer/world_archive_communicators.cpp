@@ -1,4 +1,4 @@
-// See world_archive.hpp. Communicators with their groups and grids, and windows.
+// Communicators with their groups and grids, and windows.
 #include <fmt/format.h>
 
 #include "knowledge_sources/otf2/writer/string_writer.hpp"
@@ -50,7 +50,7 @@ void WorldArchive::write_communicators(OTF2_GlobalDefWriter* out, StringWriter& 
   write_grids(out, strings);
 }
 
-// Ranks are in a grid as MPI has it: the last coordinate counts up first.
+// Order of ranks in a grid as in MPI: the last coordinate varies fastest.
 void WorldArchive::write_grids(OTF2_GlobalDefWriter* out, StringWriter& strings) const {
   OTF2_CartTopologyRef topology = 0;
   OTF2_CartDimensionRef next = 0;

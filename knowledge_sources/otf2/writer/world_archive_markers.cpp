@@ -1,4 +1,4 @@
-// See world_archive.hpp. Markers: what stands over the time of the whole trace.
+// Markers over the time of the whole trace.
 #include <fmt/format.h>
 #include <otf2/OTF2_MarkerWriter.h>
 
@@ -27,7 +27,7 @@ OTF2_MarkerSeverity severity_of(TraceMarker::Severity severity) {
   return OTF2_SEVERITY_NONE;
 }
 
-// The same thing said of different times is one definition.
+// Equal markers at different times share one definition.
 class MarkerWriter {
  public:
   explicit MarkerWriter(OTF2_MarkerWriter* out) : out_(out) {}
@@ -60,13 +60,13 @@ void WorldArchive::write_markers(OTF2_Archive* archive) const {
   MarkerWriter out(file);
   for (const TraceTables::Gap& gap : gaps_) {
     const bool is_sums = gap.kind == TraceTables::GapKind::kSums;
-    out.write("Ardoise", is_sums ? "calls as sums" : "calls are missing",
+    out.write("Ardoise", is_sums ? "aggregated calls" : "calls are missing",
               is_sums ? TraceMarker::Severity::kMedium : TraceMarker::Severity::kHigh, gap.begin, gap.end,
               OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank,
-              is_sums ? counted(gap.calls, "call") + " became sums for lack of memory"
+              is_sums ? counted(gap.calls, "call") + " were aggregated for lack of memory"
                       : std::string("calls before this are missing"));
   }
-  // Only what lies in the time of the trace, which may be of a part of the run.
+  // Only the part within the time of the trace, which may cover a part of the run.
   const Range range = this->range();
   const auto time_of = [](double seconds) {
     return kTraceLead + static_cast<std::uint64_t>(std::max(seconds, 0.0) * 1e9);

@@ -1,5 +1,5 @@
-// See world_archive.hpp. Samples: the tree of calling contexts of all programs, for where calls came from, too; what
-// interrupted them, and counters.
+// Samples: the tree of calling contexts of all programs, also for call stacks of calls; interrupt sources, and
+// counters.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -19,7 +19,7 @@ std::string name_of_function(const ContextTree::Function& function) {
 
 }  // namespace
 
-// Numbers of the archive's calling contexts by node of a program's tree.
+// Archive numbers of calling contexts by node of a program's tree.
 class WorldArchive::ContextNumbers {
  public:
   ContextNumbers(WorldArchive& archive, const ContextTree& tree) : archive_(archive), tree_(tree) {}
@@ -66,7 +66,7 @@ void WorldArchive::add_samples(std::uint32_t first, const std::vector<const Read
     for (const TraceTables::Sampler& each : part->tables.samplers) samplers[each.rank] = &each;
     for (const TraceTables::Samples& each : part->tables.samples) {
       const std::uint64_t location = trace_location(first + each.rank, kSamplesOfThread | each.thread);
-      if (!threads_.contains(location)) continue;  // of which nothing is in the trace
+      if (!threads_.contains(location)) continue;  // it has no events in the trace
       Sampled& sampled = sampled_[location];
       tree.begin(each.rank, of_thread[{each.rank, each.thread}]);
       for (const TraceTables::Place& place : each.places)
@@ -120,7 +120,7 @@ void WorldArchive::write_samples(OTF2_GlobalDefWriter* out, StringWriter& string
         out, generator_number++, strings.of(generator->name),
         generator->counts ? OTF2_INTERRUPT_GENERATOR_MODE_COUNT : OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL,
         generator->counts ? 0 : -6, generator->period);
-  // After the names' metrics, which have as many members.
+  // After the names' metrics, which have one member each.
   auto member = static_cast<OTF2_MetricMemberRef>(names_.size());
   auto metric = static_cast<OTF2_MetricRef>(names_.size());
   for (const auto* const names : by_number(counters_)) {

@@ -1,4 +1,4 @@
-// See world_archive.hpp. Values of knowledge sources and plug-ins, and their keys.
+// Values of knowledge sources and plug-ins, and their keys.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ OTF2_Type otf2_type(EventValueType type) {
 
 }  // namespace
 
-// Of several descriptions the first one in the alphabet counts, so that the order of parts makes no difference.
+// Of several descriptions the alphabetically first counts, so that the order of parts does not matter.
 void WorldArchive::add_keys(const std::vector<EventKeyDefinition>& keys) {
   for (const EventKeyDefinition& key : keys) {
     const auto [found, is_new] = plugin_keys_.try_emplace(key.name, PluginKey{key.type, key.description});
@@ -76,7 +76,7 @@ void WorldArchive::add_values(std::vector<CopiedCalls::Value>& list, std::uint32
       continue;
     }
     const std::uint64_t time = of_rank.clock.at(value.tick);
-    // What has gone of a ring has its values no longer.
+    // Values at times that a ring has dropped are gone.
     if (selection.is_ring() && time < thread->second.told.first_time) continue;
     CopiedCalls::Value& to = list.emplace_back();
     to.thread = value.thread;

@@ -1,4 +1,4 @@
-// See world_archive.hpp. The files of the archive.
+// The files of the archive.
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 
@@ -52,7 +52,7 @@ RegionKind kind_of(TraceRegion::Kind kind, std::uint32_t function) {
 
 }  // namespace
 
-// A time stamp as it is by the clock's last rate.
+// The time stamp by the clock's last rate.
 std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) const {
   const TraceClock& clock = ranks_[thread.told.rank].clock;
   const TraceClock& last = ranks_[thread.told.rank].last_clock;
@@ -60,13 +60,13 @@ std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) 
   const double lead = static_cast<double>(kTraceLead);
   const double ticks = (static_cast<double>(time) - lead) / clock.ns_per_tick +
                        static_cast<double>(static_cast<std::int64_t>(clock.origin_tick - last.origin_tick));
-  // The difference, which is small, is what floating point can hold.
+  // Floating point is exact enough for the small difference.
   const double difference = ticks * last.ns_per_tick - (static_cast<double>(time) - lead);
   const auto moved = static_cast<std::int64_t>(time) + std::llround(difference);
   return moved < 0 ? 0 : static_cast<std::uint64_t>(moved);
 }
 
-// What is known of the rank's calls in the end only.
+// Data of the rank's calls that is known only at the end.
 CopiedCalls WorldArchive::calls_of(std::uint32_t rank) {
   const OfRank& of_rank = ranks_[rank];
   std::vector<RankWait> waits;
@@ -83,7 +83,7 @@ CopiedCalls WorldArchive::calls_of(std::uint32_t rank) {
   return calls;
 }
 
-// Attributes that are used, and waits that have not found their call though it should be there.
+// Counts attributes in use, and waits whose call was not found though it should exist.
 void WorldArchive::count_waits(const CopiedCalls& calls, std::uint32_t rank, std::span<const std::uint64_t> locations) {
   if (calls.waited().empty()) return;
   const TraceSelection selection(selection_);
@@ -124,7 +124,7 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
   }
   ClocksOfLocation clocks(has_clocks ? clocks_->clocks_of(location) : fs::path());
   JoinedEvents joined(archive, location, calls, has_clocks ? &clocks : nullptr, own_parameter());
-  const Numbers of_samples{0};  // their metric stays what it is
+  const Numbers of_samples{0};  // their metric stays unchanged
   for (const Thread::InPart& part : thread.parts) {
     const OfPart& numbers = *part.numbers;
     if (!joined.add(part.folder, {numbers.regions, thread.told.thread >= kSamplesOfThread ? of_samples : numbers.names,
@@ -136,7 +136,7 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
   thread.told.events = ended.events;
   thread.told.first_time = ended.first_time;
   thread.told.last_time = ended.last_time;
-  thread.parts.front().numbers = std::make_shared<OfPart>();  // they are those of the archive now
+  thread.parts.front().numbers = std::make_shared<OfPart>();  // archive numbers from now on
   return "";
 }
 
@@ -169,7 +169,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   clocks_.reset();
   events_ = 0;
   for (const auto& [location, thread] : threads_) events_ += thread.told.events;
-  // Readers want a file for each location.
+  // Readers expect a file for each location.
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     const std::uint64_t location = trace_location(rank, 0);
     if (threads_.contains(location)) continue;
@@ -209,7 +209,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   return "";
 }
 
-// Of those that are used, by key.
+// Numbers of the attributes in use, by key.
 std::map<std::uint64_t, std::uint64_t> WorldArchive::attribute_numbers() const {
   std::map<std::uint64_t, std::uint64_t> numbers;
   for (std::uint32_t key = 0; key < kMostAttributes; ++key) {
@@ -349,7 +349,7 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
   for (const std::string* const each : by_number(names_)) {
     const std::string& name = *each;
     OTF2_GlobalDefWriter_WriteParameter(out, reference, strings.of(name), OTF2_PARAMETER_TYPE_INT64);
-    OTF2_GlobalDefWriter_WriteMetricMember(out, reference, strings.of(name), strings.of("told by the program"),
+    OTF2_GlobalDefWriter_WriteMetricMember(out, reference, strings.of(name), strings.of("value from the program"),
                                            OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
                                            OTF2_BASE_DECIMAL, 0, strings.of(""));
     OTF2_GlobalDefWriter_WriteMetricClass(out, reference, 1, &reference, OTF2_METRIC_ASYNCHRONOUS,

@@ -1,7 +1,6 @@
 // Density maps: for every MPI and POSIX function, and for all of each kind, one cell a rank with calls, seconds and
-// bytes. The cells are laid out as the program's own Cartesian topology when one spans its world, else as a near-square
-// grid. Needs no events of its own: the accounts that every level keeps hold just these sums, exact where totals
-// arrived. Contributes Application::layout and density.
+// bytes. The cells follow the program's own Cartesian topology if one spans its world, else a near-square grid. Uses
+// only the accounts of the level, which are exact where totals arrived. Contributes Application::layout and density.
 #include <cmath>
 #include <map>
 #include <utility>
@@ -20,7 +19,7 @@ reports::Layout layout_of(const Resolver& resolver) {
     layout.rank_of_cell = std::move(cartesian->rank_of_cell);
     return layout;
   }
-  // Wider than high: pages are read that way.
+  // Wider than high, like a page.
   const std::uint32_t ranks = resolver.ranks();
   auto columns = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(ranks))));
   columns = columns == 0 ? 1 : columns;

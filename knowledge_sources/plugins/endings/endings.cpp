@@ -1,6 +1,5 @@
-// How a program ended that did not come to MPI_Finalize, and where its ranks stood, or stand: contributes
-// Application::ending.
-// Ranks that ended alike, and ranks that stood in the same place, are one line.
+// Endings of ranks that did not reach MPI_Finalize, and their calls at the end, or now: contributes
+// Application::ending. Ranks with the same ending, and ranks in the same place, share one line.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -42,7 +41,7 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 
 bool is_of_fault(int signal) { return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL; }
 
-// Where exit() and abort() come from says nothing.
+// The callers of exit() and abort() in these modules are of no interest.
 bool is_system(std::string_view module) {
   return starts_with_one_of(module, {"libc.so", "libc-", "ld-linux", "libpthread"});
 }
@@ -51,7 +50,7 @@ bool is_open(const RecentCall& call) { return (call.flags & instrument::kOpenCal
 bool is_posix(const RecentCall& call) { return (call.flags & instrument::kPosixCallFlag) != 0; }
 bool is_part(const RecentCall& call) { return (call.flags & instrument::kPendingPart) != 0; }
 
-// In MPI calls that had not ended.
+// In unfinished MPI calls.
 std::uint64_t ticks_in_open_call(const RankEnding& ending) {
   std::uint64_t ticks = 0;
   for (const auto& [number, thread] : ending.threads) {
@@ -85,7 +84,7 @@ class Teller {
   }
 
  private:
-  // A thread of MPI's own saw the connection to the launcher break.
+  // A thread of MPI's own noticed that the connection to the launcher broke.
   [[nodiscard]] bool leaves_for_launcher(std::uint32_t rank, const RankEnding& ending) const {
     const auto thread = ending.threads.find(instrument::kNoThread);
     return thread != ending.threads.end() && std::ranges::any_of(thread->second.at_end, [&](const StackFrame& frame) {
@@ -97,7 +96,7 @@ class Teller {
     const auto found = ending.end ? ending.threads.find(ending.end->thread) : ending.threads.end();
     return found != ending.threads.end() ? &found->second : standing_thread(ending);
   }
-  // The one in an MPI call, the longest; else in another call; else the first.
+  // The thread to describe: the one longest in an MPI call; else in another call; else the first.
   static const ThreadEnding* standing_thread(const RankEnding& ending) {
     const ThreadEnding* best = nullptr;
     const auto key = [](const ThreadEnding& thread) {
@@ -130,7 +129,7 @@ class Teller {
     if (same == ends.end()) {
       ends.push_back(std::move(fresh));
     } else if (fresh.seconds < same->seconds) {
-      // The first of them is what is described.
+      // The first of them is described.
       fresh.ranks.insert(fresh.ranks.end(), same->ranks.begin(), same->ranks.end());
       *same = std::move(fresh);
     } else {
@@ -188,7 +187,7 @@ class Teller {
     if (open != nullptr) {
       fresh.call = call_of(rank, *open);
       fresh.least_seconds = fresh.most_seconds = fresh.call.seconds;
-      // The first call from there; its definition is on the way.
+      // The first call from this site; its definition has not arrived yet.
       if (fresh.call.place.module.empty()) {
         fresh.stack = stack_of(rank, thread->in_call, false);
         if (!fresh.stack.empty()) fresh.call.place = fresh.stack.front();
@@ -316,7 +315,7 @@ class Endings final : public Analysis {
   }
   void contribute(const Resolver& resolver, reports::Application& application) const override {
     Teller(resolver, endings_).tell(application.ending);
-    // Else a rank that hangs in a call would seem to compute.
+    // Otherwise a rank that hangs in a call would seem to compute.
     auto& mpi_seconds = application.per_rank.mpi_seconds;
     mpi_seconds.resize(std::max<std::size_t>(mpi_seconds.size(), resolver.ranks()));
     for (const auto& [rank, ending] : endings_.all())

@@ -1,4 +1,3 @@
-// See rank_endings.hpp.
 #include "knowledge_sources/plugins/endings/rank_endings.hpp"
 
 #include <span>
@@ -47,7 +46,7 @@ void RankEndings::write(ByteWriter& out) const {
 void RankEndings::read(ByteReader& in) {
   for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>();
-    in.check(rank < ranks_, "tells the end of a rank that there is not");
+    in.check(rank < ranks_, "has the end of a rank that does not exist");
     RankEnding& ending = endings_[rank];
     if (in.get<std::uint8_t>() != 0) ending.end = in.get<instrument::EndDefinition>();
     for (auto threads = in.get_count(sizeof(std::uint32_t)); threads != 0; --threads) {

@@ -1,5 +1,5 @@
-// What the survivors of a program's processes told of their ends, or of a moment: how, the last calls of each thread,
-// and where it was. From the definitions of its level. Memory: only of ranks that did not come to MPI_Finalize.
+// Reports of the survivors of a program's processes on their ends, or on a moment: how it ended, the last calls of each
+// thread, and their places. From the definitions of its level. Memory: only for ranks that did not reach MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace ardoise::knowledge_sources {
 
 struct ThreadEnding {
   std::vector<instrument::RecentCall> calls;
-  std::vector<instrument::StackFrame> in_call;  // from the open call
-  std::vector<instrument::StackFrame> at_end;   // where it was when it brought about the end
-  std::vector<instrument::StackFrame> sampled;  // in no call: since its last one
+  std::vector<instrument::StackFrame> in_call;  // at the open call
+  std::vector<instrument::StackFrame> at_end;   // where it caused the end
+  std::vector<instrument::StackFrame> sampled;  // outside calls: since the last call
 };
 
 struct RankEnding {
-  std::optional<instrument::EndDefinition> end;   // else it lives
+  std::optional<instrument::EndDefinition> end;   // none: the process lives
   std::map<std::uint32_t, ThreadEnding> threads;  // by number
 };
 

@@ -2,7 +2,7 @@
 // files of MPI-IO. (By rank: plug-ins density and run_summary.) Reads the mpi_events of its level; contributes
 // Application::mpi, call_sites and files.
 //
-// The bytes of a posted receive are those of its completion, booked to the call that posted it.
+// The bytes of a posted receive are those of its completion, counted for the call that posted it.
 #include <optional>
 
 #include "instrument/format/event_reader.hpp"
@@ -28,8 +28,9 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
  private:
   void add(Slot& slot, const MpiSpan& span) override {
     CallScratch& scratch = slot.scratch;
-    std::uint64_t completing_begin = 0, completing_ticks = 0;  // the call that the next completions belong to
-    std::optional<std::uint32_t> starting_site;  // … and what it starts; not known where that came before
+    std::uint64_t completing_begin = 0, completing_ticks = 0;  // call that the next completions belong to
+    // call site of the operation that the completing call starts; unknown if its record came before
+    std::optional<std::uint32_t> starting_site;
     instrument::for_each_event(
         span.records,
         [&](const instrument::MpiEvent& event) {
@@ -47,7 +48,7 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
                 .add(kind_of(shape), 1, event.bytes, event.duration);
         },
         [&](const instrument::CompletionRecord& completion) {
-          // In an earlier pack or before it began: then it is not known.
+          // Started in an earlier pack: then it is unknown.
           if (completing_begin > completion.post_begin) {
             const std::uint64_t flight = completing_begin + completing_ticks - completion.post_begin;
             scratch.add_operation(record_of(completion.word).function(), completion.call_site, flight,

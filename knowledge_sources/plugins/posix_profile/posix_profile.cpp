@@ -1,5 +1,5 @@
-// The profile of POSIX input and output by function, by call site and by file. Reads the posix_events of its level;
-// contributes Application::posix, call_sites and files.
+// The profile of POSIX I/O by function, by call site and by file. Reads the posix_events of its level; contributes
+// Application::posix, call_sites and files.
 #include "instrument/format/posix_functions.hpp"
 #include "knowledge_sources/calls/call_analysis.hpp"
 

@@ -1,6 +1,6 @@
-// What one reads first of a program, and how far the numbers can be trusted: who it was, its wall time and that of each
-// rank, time in MPI and in I/O by rank, hosts, communicators, and the quality of the measurement: ledger, clock,
-// overhead. Needs no events of its own. Contributes the scalars of Application, communicators, per_rank and quality.
+// Overview of a program and the quality of its measurement: command, wall time of the program and of each rank, time in
+// MPI and in I/O by rank, hosts, communicators, ledger, clock, overhead. Uses no events. Contributes the scalars of
+// Application, communicators, per_rank and quality.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// What counting a query costs, of what recording a call costs: 10 of 45 ns where it was measured.
+// Cost of counting a query relative to recording a call: measured as 10 of 45 ns.
 constexpr double kCountingShare = 0.25;
 
 using instrument::PackClass;
@@ -26,7 +26,7 @@ using instrument::PackClass;
 constexpr std::array<const char*, 4> kThreadLevels{"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
                                                    "MPI_THREAD_MULTIPLE"};
 
-// Arguments separated by '\0' as one line that a shell would take apart again.
+// Arguments separated by '\0' as one line, quoted for a shell.
 std::string shell_line(std::string_view arguments) {
   std::vector<std::string_view> words;
   for (std::size_t begin = 0; begin < arguments.size(); begin += words.back().size() + 1) {
@@ -47,9 +47,9 @@ class RunSummary final : public Analysis {
   static void quality(const Resolver& resolver, reports::Application& application);
 };
 
-// The program's command line. Of a partition that joins several programs (coupled codes), that of a launch of them
-// alone:
-// "-n 2 ./ocean : -n 4 ./atmosphere". Ranks with arguments of their own would make a long list of it, so it has an end.
+// The program's command line. For a partition that joins several programs (coupled codes), the command line that
+// launches them alone: "-n 2 ./ocean : -n 4 ./atmosphere". Its length is limited, since ranks may have arguments of
+// their own.
 std::string command_of(const Resolver& resolver) {
   constexpr std::size_t kMostPrograms = 16;
   struct Run {
@@ -158,9 +158,9 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   }
 }
 
-// The greatest resident set of each rank at bins of the run's time, and what the hosts have.
+// The maximum resident set of each rank in bins of the run time, and the memory of the hosts.
 void RunSummary::memory(const Resolver& resolver, reports::Application& application) {
-  // Few numbers for each of many ranks.
+  // Fewer values per rank for many ranks.
   const std::uint32_t bins = resolver.ranks() <= 1024 ? 60 : 8;
   std::uint32_t longest = 0;  // ms
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
@@ -203,7 +203,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     quality.packs += ledger.packs;
     quality.pack_bytes += ledger.pack_bytes;
     quality.ranks_complete += ledger.complete ? 1 : 0;
-    // A rank that is not complete may still have its packs; the ledger has their records.
+    // An incomplete rank may still hold packs; the ledger covers their records.
     if (ledger.complete && ledger.next_sequence > ledger.packs) missing_packs += ledger.next_sequence - ledger.packs;
     const auto add = [](reports::Ledger& sum, const instrument::ClassLedger& said, std::uint64_t received) {
       sum.recorded += said.recorded;
@@ -244,7 +244,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     ledger->lost = ledger->recorded > known ? ledger->recorded - known : 0;
     if (known > ledger->recorded) {
       quality.notices.push_back(
-          fmt::format("The ledger of {} records doesn't add up: {} recorded, {} received and {} "
+          fmt::format("The ledger of {} records does not add up: {} recorded, {} received and {} "
                       "dropped.",
                       ledger->record_class, ledger->recorded, ledger->received, ledger->dropped));
     }
@@ -252,13 +252,13 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   }
   if (aggregated != 0) {
     quality.notices.push_back(
-        fmt::format("{} of {} arrived as aggregates, for lack of memory or because the option record says so: sums, "
-                    "sizes and edges are exact, single times are not known.",
+        fmt::format("{} of {} arrived as aggregates, for lack of memory or because of --record: sums, "
+                    "sizes and edges are exact, times of single calls are unknown.",
                     aggregated, counted(mpi.recorded + posix.recorded, "record")));
   }
   if (queries != 0) {
     quality.notices.push_back(
-        fmt::format("{} of queries (MPI_Type_size, MPI_Comm_rank ...) {} counted, and one in 61 is timed: their times "
+        fmt::format("{} of queries (MPI_Type_size, MPI_Comm_rank ...) {} counted, and one in 61 timed: their times "
                     "are estimates.",
                     counted(queries, "call"), queries == 1 ? "was" : "were"));
   }

@@ -1,4 +1,3 @@
-// See rank_clusters.hpp.
 #include "knowledge_sources/plugins/samples/rank_clusters.hpp"
 
 #include <algorithm>
@@ -9,9 +8,9 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr double kThreshold = 0.10;
-constexpr std::size_t kMostClusters = 32;  // further ranks go to the nearest one
+constexpr std::size_t kMostClusters = 32;  // further ranks join the nearest one
 
-// Shares of one rank: of each function, and last of all others.
+// Shares of one rank: of each function, and last of all other functions.
 std::vector<double> shares_of(const std::vector<double>& self, const std::vector<double>& all, std::size_t rank) {
   const std::size_t ranks = all.size(), functions = self.size() / ranks;
   std::vector<double> shares(functions + 1, 0.0);
@@ -31,8 +30,8 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return sum / 2;
 }
 
-// Two ranks that do the same differ by sqrt(2 p (1 - p) / n) x sqrt(2 / pi) in each share on the average; twice that is
-// not chance any more.
+// Two ranks with the same behaviour differ by sqrt(2 p (1 - p) / n) x sqrt(2 / pi) in each share on average; twice that
+// is significant.
 double chance(const std::vector<double>& shares, double samples) {
   double sum = 0;
   for (const double p : shares) sum += std::sqrt(std::max(0.0, 2 * p * (1 - p) / samples) * 2 / M_PI);

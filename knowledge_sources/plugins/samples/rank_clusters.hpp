@@ -1,10 +1,10 @@
-// What each rank does differently from the others: ranks whose shares of time by function are alike make a cluster.
+// Clusters of ranks with similar shares of time by function.
 //
 // Leader clustering (Hartigan, Clustering Algorithms, 1975, chapter 3), one pass in the order of ranks: a rank joins
-// the cluster whose leader is nearest, when it is within the threshold, else it leads a cluster of its own; a second
-// pass gives every rank to its nearest leader. The distance of two ranks is the part of their time that they spend
-// differently, half the sum of |difference of shares|: 0 … 1. O(ranks x clusters x functions), deterministic, and the
-// result can be checked by hand, which is why it is not a finer method.
+// the cluster of the nearest leader within the threshold, else it leads a new cluster; a second pass assigns every rank
+// to its nearest leader. The distance of two ranks is the part of their time that they spend differently, half the sum
+// of |difference of shares|: 0 … 1. O(ranks x clusters x functions), deterministic, and the result can be checked by
+// hand, which is why no finer method is used.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 namespace ardoise::knowledge_sources {
 
 struct RankClusters {
-  std::vector<reports::RankCluster> clusters;  // the greatest first, then by leader
+  std::vector<reports::RankCluster> clusters;  // largest first, then by leader
   std::vector<std::uint32_t> cluster_of_rank;
   double distance = 0;  // the threshold
 };
 
-// `self[i * ranks + rank]` of function i, `all[rank]` of all functions; `samples[rank]` how many they stem from. The
-// threshold is a tenth of the time, or what chance alone makes of so few samples, whichever is greater.
+// `self[i * ranks + rank]` of function i, `all[rank]` of all functions; `samples[rank]`: their number. The threshold is
+// a tenth of the time, or the expected random difference for so few samples, whichever is greater.
 [[nodiscard]] RankClusters cluster_ranks(const std::vector<double>& self, const std::vector<double>& all,
                                          const std::vector<std::uint64_t>& samples);
 

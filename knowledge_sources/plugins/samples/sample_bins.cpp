@@ -1,4 +1,3 @@
-// See sample_bins.hpp.
 #include "knowledge_sources/plugins/samples/sample_bins.hpp"
 
 #include <span>

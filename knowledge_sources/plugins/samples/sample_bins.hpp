@@ -1,6 +1,6 @@
 // Weights of samples by context over time, for one rank, in bounded memory: at most kBins bins and kEntries entries;
-// beyond either, neighbouring bins are joined. Bins are 2^shift ns wide. What comes out is the finest resolution that
-// fits all of the samples, so it doesn't depend on the order in which they came or were merged.
+// beyond either, neighbouring bins are joined. Bins are 2^shift ns wide. The result has the finest resolution that fits
+// all samples, so it does not depend on the order of arrival or merging.
 #pragma once
 
 #include <compare>
@@ -30,13 +30,13 @@ class SampleBins {
     void add(const Entry& more) { weight += more.weight; }
   };
 
-  // Widens the bins until one holds this time since the program's origin.
+  // Widens the bins until one covers this time since the program's origin.
   void reach(std::uint64_t ns) {
     unsigned shift = shift_;
     while (ns >> shift >= kBins) ++shift;
     widen_to(shift);
   }
-  // `more`: any order; bins in the present width.
+  // `more`: any order; bins of the current width.
   void add(std::vector<Entry>& more);
   void widen_to(unsigned shift);
   void merge(const SampleBins& other);

@@ -1,13 +1,10 @@
-// See sample_model.hpp.
-//
 // Errors: with weights w the sum W_f of a function's samples estimates its time; the variance of its share p = W_f / W
-// is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The n of
-// which that is the variance (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927),
-// which has a width at the edges, too. The model holds the distance of its farther end from p, times W: 99 %.
+// is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The
+// equivalent n (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927), which is not
+// empty at the edges either. The model holds the distance of its farther end from p, times W: 99 %.
 //
-// Calls: an MPI or POSIX call is given no more CPU time than all calls of its function took by the clock. A sample
-// stands for all time since the one before it, so that few of them can say more; the rest goes to the functions that
-// made the calls.
+// Calls: the CPU time of an MPI or POSIX call is limited by the wall time of all calls of its function. A sample
+// represents all time since the previous one, so a few samples may exceed that; the rest goes to the calling functions.
 #include "knowledge_sources/plugins/samples/sample_model.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +24,7 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr double kDeviations = 2.5758293;  // of a normal distribution: 99 % lie within
-constexpr double kMattering = 0.95;        // functions that make so much of all are followed by rank and over time
+constexpr double kMattering = 0.95;        // share of all time whose functions are followed by rank and over time
 constexpr std::size_t kMostFollowed = 24;
 
 constexpr std::array<const char*, instrument::kSamplingCauses> kCauses{"start", "memory", "stream", "cost",
@@ -114,7 +111,7 @@ class Builder {
   std::uint32_t ranks_;
 
   SamplingFacts::Counters counters_;
-  double scale_ = 1e-9;  // unit of the profile in one of a weight
+  double scale_ = 1e-9;  // the profile's unit per unit of weight
   std::map<std::pair<instrument::PackClass, std::uint32_t>, CallTime> call_time_;  // by function
   Sums all_;
   std::vector<Sums> by_node_, by_function_, by_line_;
@@ -128,13 +125,13 @@ class Builder {
   std::vector<ThreadSelf> self_of_thread_;  // in the order of threads
   std::map<std::uint32_t, std::vector<double>> bins_of_function_;
   std::uint64_t other_unit_ = 0;               // ranks
-  std::vector<std::uint32_t> node_place_;      // of each node in the model; kNoNode: nothing is in it or beneath
-  std::vector<std::uint32_t> place_;           // of each function in the model; kNoNode: it is not in it
+  std::vector<std::uint32_t> node_place_;      // of each node in the model; kNoNode: it and its subtree are empty
+  std::vector<std::uint32_t> place_;           // of each function in the model; kNoNode: it is absent
   std::vector<std::uint32_t> used_functions_;  // in the order of the model
   std::vector<std::uint32_t> followed_;        // functions of the tree
 };
 
-// That of the lowest rank which says it; without any the weights are taken for nanoseconds of CPU time.
+// From the lowest rank that reports it; without any, weights are nanoseconds of CPU time.
 bool Builder::choose_unit() {
   bool any = false;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -180,7 +177,7 @@ void Builder::compare_calls() {
   }
 }
 
-// Part of such samples that is the call's.
+// The part of such samples that the call accounts for.
 double Builder::believed(const SampleKey& key) const {
   if (key.function == 0) return 1;
   const auto time = call_time_.find(called_function(key));
@@ -236,7 +233,7 @@ void Builder::gather_bins(std::uint32_t rank) {
   for (const SampleBins::Entry& entry : entries) {
     if (current == nullptr || current->thread != entry.key.thread) {
       const auto place = std::ranges::lower_bound(threads, entry.key.thread, {}, &ThreadSamples::thread);
-      if (place == threads.end() || place->thread != entry.key.thread) continue;  // bytes from outside
+      if (place == threads.end() || place->thread != entry.key.thread) continue;  // invalid bytes from outside
       current = &*place;
       tree_.begin(rank, *current);
     }
@@ -271,8 +268,7 @@ void Builder::gather() {
   by_line_.resize(tree_.lines().size());
 }
 
-// Stacks lead through MPI's own functions to calls that are shown where the program made them: nothing is left in
-// these.
+// Removes nodes of MPI's own functions: calls below them are shown where the program made them, so these are empty.
 void Builder::prune() {
   const auto& nodes = tree_.nodes();
   std::vector<bool> used(nodes.size());
@@ -288,7 +284,7 @@ void Builder::prune() {
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     if (!used[node]) continue;
     node_place_[node] = kept++;
-    place_[nodes[node].function] = 0;  // fill_functions() says which
+    place_[nodes[node].function] = 0;  // fill_functions() sets the final value
   }
 }
 
@@ -331,7 +327,7 @@ void Builder::fill_functions() {
   model_.self = all_.self;
 }
 
-// A function's total: what is in its nodes and beneath, where none of them is beneath another.
+// A function's total: its outermost nodes with their subtrees.
 void Builder::fill_totals() {
   const auto& nodes = tree_.nodes();
   std::vector<Sums> beneath = by_node_;
@@ -470,7 +466,8 @@ void Builder::fill_samplers() {
   std::size_t next_self = 0;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const double seconds_per_tick = resolver_.seconds_per_tick(rank);
-    std::map<std::uint32_t, std::pair<ThreadTotals, ThreadSelf>> rows;  // by thread; what it said and what arrived
+    // by thread: reported totals and received samples
+    std::map<std::uint32_t, std::pair<ThreadTotals, ThreadSelf>> rows;
     for (const ThreadTotals& totals : sampled_.facts.totals(rank)) rows[totals.key].first = totals;
     for (const ThreadSamples& thread : sampled_.ranks.of(rank)) {
       if (!thread.samples.empty()) rows[thread.thread].second = self_of_thread_[next_self];
@@ -534,13 +531,13 @@ void Builder::build() {
   }
   if (other_unit_ != 0) {
     quality_.notices.push_back(
-        fmt::format("The samples of {} are not in the report: they are of another event or other counters than rank "
-                    "0's; use the same options for all of a program.",
+        fmt::format("The samples of {} are not in the report: their event or counters differ from rank "
+                    "0's; use the same options for all ranks of a program.",
                     counted(other_unit_, "rank")));
   }
   if (sampled_.unplaced != 0) {
     quality_.notices.push_back(counted(sampled_.unplaced, "sample", "is", "are") +
-                               " not in the picture over time: no pack says when the program began.");
+                               " not in the view over time: the start of the program is unknown.");
   }
 }
 

@@ -1,5 +1,5 @@
-// Turns what was sampled into the model: unifies contexts, symbolises, sums by function, line, rank and time, estimates
-// the errors. Runs once, at the end, on the root analyzer.
+// Turns samples into the model: merges contexts, symbolises, sums by function, line, rank and time, and estimates
+// errors. Runs once, at the end, on the root analyzer.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace ardoise::knowledge_sources {
 
-// Everything the knowledge source has gathered. Borrowed.
+// All data of the knowledge source. Borrowed.
 struct Sampled {
   const SampledRanks& ranks;
   const SamplingFacts& facts;
   const std::vector<SampleBins>& bins;  // of ranks 0, step, 2 x step …
   std::uint32_t step;
-  std::uint64_t unplaced;  // samples whose packs don't say when the program began
+  std::uint64_t unplaced;  // samples whose packs lack the program's start
 };
 
-// Fills application.samples; what is not in it is said in application.quality.notices.
+// Fills application.samples; missing samples are reported in application.quality.notices.
 void contribute_samples(const Sampled& sampled, const Resolver& resolver, reports::Application& application);
 
 }  // namespace ardoise::knowledge_sources

@@ -1,12 +1,12 @@
 // Where the program's own time goes: samples of call stacks, summed by calling context, and the exact sums of the MPI
-// and POSIX calls beneath each context; by function, line, rank and thread, and over time. Reads samples, contexts,
+// and POSIX calls below each context; by function, line, rank and thread, and over time. Reads samples, contexts,
 // context_totals and definitions of its level; contributes Application::samples.
 //
-// While packs arrive everything is kept in the threads' own numbers (thread_samples.hpp): contexts and modules may come
-// after the samples that use them, or to another analyzer. Only at the end, on the root analyzer, it is put together
-// and symbolised (sample_model.hpp).
+// While packs arrive, all data keeps the threads' own numbers (thread_samples.hpp): contexts and modules may arrive
+// after the samples that use them, or on another analyzer. It is merged and symbolised only at the end, on the root
+// analyzer (sample_model.hpp).
 //
-// Memory: linear in ranks and their contexts, not in time. The picture over time follows at most kFollowed ranks.
+// Memory: linear in ranks and their contexts, not in time. The view over time follows at most kFollowed ranks.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
-// The ranks that are followed over time, each with its bins; and samples that have no place there.
+// The ranks that are followed over time, each with its bins; and samples at unknown times.
 struct Timelines {
   explicit Timelines(std::size_t count) : bins(count) {}
   std::vector<SampleBins> bins;
@@ -39,7 +39,7 @@ struct Timelines {
     out.put(unplaced);
   }
   void read(ByteReader& in) {
-    in.check(in.get_count(1) == bins.size(), "is of a program with another number of ranks");
+    in.check(in.get_count(1) == bins.size(), "belongs to a program with another number of ranks");
     for (SampleBins& each : bins) each.read(in);
     unplaced = in.get<std::uint64_t>();
   }
@@ -107,7 +107,7 @@ class Samples final : public Analysis {
   double ticks_per_second_;
   std::uint32_t ranks_, step_;
   WorkerSlots<Slot> slots_;
-  RankLocks locks_;  // of everything below, by rank; `unplaced` by that of rank 0
+  RankLocks locks_;  // by rank, for everything below; `unplaced` by that of rank 0
   SampledRanks sampled_;
   SamplingFacts facts_;
   Timelines timelines_;
@@ -125,7 +125,7 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
     const instrument::SampleView sample = pack.sample(i);
     const auto& record = sample.record;
     const SampleKey key = key_of(record);
-    // Without weight it tells time in the kernel only.
+    // A sample without weight only reports time in the kernel.
     if (record.weight != 0) slot.samples.push_back(SampleSums::one(key, std::uint64_t{record.weight} * header.weight));
     if (record.weight != 0 && !sample.counters.empty()) {
       CounterSums& counters = slot.counters.emplace_back(CounterSums{key, {}});
@@ -158,7 +158,7 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
   add_sums(thread.counters, slot.counters);
 }
 
-// Before the pack's samples are summed up: slot.times belongs to them one by one.
+// Before the pack's samples are summed up: slot.times matches them one by one.
 void Samples::add_bins(Slot& slot, const instrument::PackHeader& header, SampleBins& bins) {
   if (slot.times.empty()) return;
   bins.reach(*std::ranges::max_element(slot.times));

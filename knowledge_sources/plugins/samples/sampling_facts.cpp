@@ -1,4 +1,3 @@
-// See sampling_facts.hpp.
 #include "knowledge_sources/plugins/samples/sampling_facts.hpp"
 
 #include <cmath>
@@ -8,8 +7,8 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of 257 sorted changes the middle one is neither among the first 128 nor among the last 128 of all that will ever
-// come, so what is kept doesn't depend on the order.
+// Of 257 sorted changes the middle one is never among the first 128 or the last 128 of all changes, so the result does
+// not depend on the order.
 void SamplingFacts::keep(Rank& rank, const SamplingChange& change) {
   rank.changes.insert(std::ranges::upper_bound(rank.changes, change), change);
   if (rank.changes.size() > kChanges) rank.changes.erase(rank.changes.begin() + kChanges / 2);
@@ -74,7 +73,7 @@ void SamplingFacts::write(ByteWriter& out) const {
 }
 
 void SamplingFacts::read(ByteReader& in) {
-  in.check(in.get_count(1) == ranks_.size(), "is of a program with another number of ranks");
+  in.check(in.get_count(1) == ranks_.size(), "belongs to a program with another number of ranks");
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     Rank& rank = ranks_[r];
     if (in.get<std::uint8_t>() != 0) {

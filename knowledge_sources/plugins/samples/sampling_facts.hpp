@@ -1,6 +1,6 @@
-// What the samplers of a program said about themselves: what they sampled, how their rates changed and why, how many
-// samples they took and what that cost. From the definitions of its level. Memory: ranks x threads, and of each rank
-// that is followed at most kChanges changes: the first and the last ones.
+// What the samplers of a program reported about themselves: sampled events, rate changes and their reasons, number and
+// cost of samples. From the definitions of its level. Memory: ranks x threads, and for each followed rank at most
+// kChanges changes: the first and the last ones.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ struct ThreadTotals {
   std::uint32_t key;  // the thread
   std::uint32_t reserved = 0;
   std::uint64_t taken = 0, stored = 0, discarded = 0, partial = 0, lost = 0, cost_ticks = 0, thread_ticks = 0;
-  // Cumulative: the one with the greatest thread_ticks counts.
+  // Cumulative: the record with the greatest thread_ticks counts.
   void add(const ThreadTotals& other) {
     if (std::tuple(other.thread_ticks, other.taken, other.cost_ticks) > std::tuple(thread_ticks, taken, cost_ticks)) {
       *this = other;
@@ -38,7 +38,7 @@ class SamplingFacts {
  public:
   static constexpr std::size_t kChanges = 256;
 
-  // What one rank sampled.
+  // The counters of one rank.
   struct Counters {
     bool known = false;
     instrument::SampleUnit unit = instrument::SampleUnit::kCpuNanoseconds;
@@ -56,7 +56,7 @@ class SamplingFacts {
   [[nodiscard]] const Counters& counters(std::uint32_t rank) const { return ranks_[rank].counters; }
   [[nodiscard]] const std::vector<ThreadTotals>& totals(std::uint32_t rank) const { return ranks_[rank].totals; }
   [[nodiscard]] const std::vector<SamplingChange>& changes(std::uint32_t rank) const { return ranks_[rank].changes; }
-  [[nodiscard]] std::uint64_t left_out() const;  // changes that are not in changes()
+  [[nodiscard]] std::uint64_t left_out() const;  // changes missing in changes()
 
   void merge(const SamplingFacts& other);
   void write(ByteWriter& out) const;

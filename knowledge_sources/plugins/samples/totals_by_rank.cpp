@@ -1,4 +1,3 @@
-// See totals_by_rank.hpp.
 #include "knowledge_sources/plugins/samples/totals_by_rank.hpp"
 
 #include <algorithm>

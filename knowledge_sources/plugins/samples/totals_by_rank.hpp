@@ -1,5 +1,5 @@
-// What ranks and threads spent in functions, themselves and with all that they called: sums for each rank of what
-// matters there, and for each thread of the OpenMP regions. Filled thread by thread while the tree of all ranks grows.
+// Time that ranks and threads spent in functions, exclusive and inclusive: sums for each rank over the relevant
+// functions, and for each thread over OpenMP regions. Filled thread by thread while the tree of all ranks grows.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class TotalsByRank {
  public:
   struct Value {
     std::uint32_t function;  // of the tree
-    double self, total;      // total: without what is in MPI and I/O calls; recursion counts once
+    double self, total;      // total: without MPI and I/O calls; recursion counts once
   };
   struct Region {
     std::uint32_t rank, thread, function;
@@ -23,16 +23,16 @@ class TotalsByRank {
 
   explicit TotalsByRank(std::uint32_t ranks) : by_rank_(ranks) {}
 
-  // `value` in the node itself, of the thread that ends with the next end_thread().
+  // Adds `value` of the node itself, for the thread that ends with the next end_thread().
   void add(std::uint32_t node, double value);
-  // Sums up the thread's. O(its nodes x their depth).
+  // Sums up the thread. O(its nodes x their depth).
   void end_thread(const ContextTree& tree, std::uint32_t rank, std::uint32_t thread);
   void end_rank(std::uint32_t rank);
 
   [[nodiscard]] const std::vector<Value>& of(std::uint32_t rank) const { return by_rank_[rank]; }
-  // Functions of the program whose totals differ most between ranks, at most `most` of them.
+  // The functions of the program whose totals differ most between ranks, at most `most`.
   [[nodiscard]] std::vector<std::uint32_t> most_uneven(const ContextTree& tree, std::size_t most) const;
-  // Rows of the model's threads must stand. `place`: of functions of the tree in the model.
+  // The rows of the model's threads must exist. `place`: maps functions of the tree to the model.
   void fill_regions(const std::vector<std::uint32_t>& place, reports::SampleProfile& model) const;
 
  private:
@@ -50,7 +50,7 @@ class TotalsByRank {
   // Of the current rank, by function.
   struct Totals {
     double self = 0, total = 0, of_thread = 0;
-    std::uint64_t walk = 0;  // the last one that met it
+    std::uint64_t walk = 0;  // the last walk that visited it
   };
   std::vector<Totals> totals_;
   std::uint64_t walks_ = 0;

@@ -1,4 +1,3 @@
-// See balances.hpp.
 #include "knowledge_sources/plugins/snapshots/balances.hpp"
 
 #include <algorithm>
@@ -35,14 +34,14 @@ void Balances::add(const Load& load) {
   round.own_ns[load.rank] = load.own_ns;
   round.end = std::max(round.end, load.end);
   if (++round.known == ranks_) {
-    judge(load.name, round);
+    evaluate(load.name, round);
     rounds_.erase(key);
   } else if (rounds_.size() > 1 && rounds_.size() * ranks_ > kMostLoads) {
     rounds_.erase(rounds_.begin());
   }
 }
 
-void Balances::judge(std::uint32_t name, const Round& round) {
+void Balances::evaluate(std::uint32_t name, const Round& round) {
   double sum = 0;
   for (const std::uint64_t ns : round.own_ns) sum += static_cast<double>(ns);
   const double mean = sum / ranks_, longest = static_cast<double>(*std::ranges::max_element(round.own_ns));

@@ -1,6 +1,6 @@
-// Conditions over all ranks of a program, "balance() < 0.8", while it runs. A round (load.hpp) is looked at when all
-// ranks have told theirs: balance is the mean of their times outside of MPI over the longest, the load balance of the
-// POP efficiencies.
+// Conditions over all ranks of a program, "balance() < 0.8", during the run. A round (load.hpp) is evaluated when all
+// ranks have reported it: balance is the mean over the maximum of their times outside MPI, the load balance of the POP
+// efficiencies.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace ardoise::knowledge_sources {
 // Not thread safe.
 class Balances {
  public:
-  // Ranks differ whose time is farther from the mean than this part of it.
+  // A rank differs if its time deviates from the mean by more than this fraction.
   static constexpr double kDiffers = 0.1;
 
-  // becomes_true(i, ranks): conditions[i] has become true, and these ranks differ, in their order.
+  // becomes_true(i, ranks): conditions[i] has become true, and these ranks differ, in order.
   using BecomesTrue = std::function<void(std::size_t condition, std::span<const std::uint32_t> differing)>;
   Balances(std::uint32_t ranks, std::vector<Condition> conditions, BecomesTrue becomes_true);
 
-  // That are wanted, as in Load.
+  // Names of the required loads, as in Load.
   [[nodiscard]] const std::vector<std::uint32_t>& names() const { return names_; }
-  // Rounds of a name that are not whole yet are kept while there is room: the oldest of all goes first.
+  // Incomplete rounds are kept while there is room; the oldest is dropped first.
   void add(const Load& load);
 
  private:
-  static constexpr std::size_t kMostLoads = std::size_t{1} << 20;  // that wait for the others of their round
+  static constexpr std::size_t kMostLoads = std::size_t{1} << 20;  // waiting for other ranks of their round
   struct Round {
     std::vector<std::uint64_t> own_ns;  // by rank; kMissing
     std::uint32_t known = 0;
@@ -42,7 +42,7 @@ class Balances {
     std::vector<double> balances;  // by variable, of the latest round
     bool held = false;
   };
-  void judge(std::uint32_t name, const Round& round);
+  void evaluate(std::uint32_t name, const Round& round);
 
   const std::uint32_t ranks_;
   const std::vector<Condition> conditions_;

@@ -1,4 +1,3 @@
-// See call_series.hpp.
 #include "knowledge_sources/plugins/snapshots/call_series.hpp"
 
 #include <algorithm>
@@ -7,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Sites that are visited so much of what another one is are of the same loop.
+// Sites belong to the same loop if their visit counts differ by no more than this ratio.
 constexpr double kSameLoop = 0.8;
 constexpr std::uint32_t kMostShift = 60;
 
@@ -66,7 +65,7 @@ void CallSeries::add(std::uint64_t key, std::int64_t begin, const CallSums& sums
   add_to(static_cast<std::uint32_t>(piece), number_of(key), sums);
 }
 
-// Until half of it is free.
+// Until half of the room is free.
 void CallSeries::make_room() {
   while (pieces_.size() + cells_.size() > most_ / 2) {
     const std::uint32_t busiest = site_of_most_pieces();
@@ -84,7 +83,7 @@ void CallSeries::make_room() {
   most_ = std::max(most_, 2 * (pieces_.size() + cells_.size()));
 }
 
-// kNone: there are no pieces that could be fewer.
+// kNone: no site has pieces to remove.
 std::uint32_t CallSeries::site_of_most_pieces() const {
   std::vector<std::uint32_t> counts(sites_.size());
   for (const Piece& piece : pieces_) {
@@ -95,8 +94,8 @@ std::uint32_t CallSeries::site_of_most_pieces() const {
                                                                   : static_cast<std::uint32_t>(most - counts.begin());
 }
 
-// Of the sites of a loop that begin pieces the one with the fewest visits, and of these the one that came last: the
-// loop's first call, which comes in each iteration, stays to the end.
+// Of the loop's sites that begin pieces, the least visited one, and of these the latest: the loop's first call, which
+// occurs in each iteration, stays to the end.
 std::uint32_t CallSeries::last_of_its_loop(std::uint32_t number) const {
   const auto visits = static_cast<double>(sites_[number].visits);
   std::uint32_t last = number;
@@ -109,7 +108,8 @@ std::uint32_t CallSeries::last_of_its_loop(std::uint32_t number) const {
   return last;
 }
 
-// Those that begin no more, and of the site that is thinned out every other one, with the ones before.
+// Joins pieces of sites that begin none any more, and every other piece of the site that is thinned out, to the
+// previous pieces.
 void CallSeries::join_pieces(std::uint32_t thinned) {
   std::vector<Piece> pieces;
   std::vector<Cell> cells;
@@ -153,17 +153,17 @@ void CallSeries::read(ByteReader& in) {
   cells_ = in.get_array<Cell>();
   const auto is_site = [&](std::uint32_t site) { return site < sites_.size(); };
   in.check(std::ranges::all_of(pieces_, [&](const Piece& each) { return each.site == kNone || is_site(each.site); }),
-           "has a piece of a call site that is not there");
-  // A later cell comes first in its piece, so that no list goes in circles.
+           "has a piece of a call site that does not exist");
+  // A later cell comes first in its piece, so lists have no cycles.
   for (std::uint32_t at = 0; at < cells_.size(); ++at) {
     in.check(is_site(cells_[at].site) && (cells_[at].next == kNone || cells_[at].next < at),
-             "has a sum that belongs to nothing");
+             "has a sum without an owner");
   }
   in.check(std::ranges::all_of(pieces_,
                                [&](const Piece& each) { return each.first == kNone || each.first < cells_.size(); }),
            "has a piece without sums");
-  in.check(std::ranges::is_sorted(pieces_, {}, &Piece::begin), "has pieces that are not in order");
-  // What comes yet finds the cells of the latest piece.
+  in.check(std::ranges::is_sorted(pieces_, {}, &Piece::begin), "has pieces out of order");
+  // Later calls find the cells of the latest piece.
   if (pieces_.empty()) return;
   for (std::uint32_t at = pieces_.back().first; at != kNone; at = cells_[at].next)
     places_[cells_[at].site] = {static_cast<std::uint32_t>(pieces_.size() - 1), at};

@@ -1,14 +1,13 @@
-// The calls of a rank over time, in bounded memory, so that any loop of call sites can be cut into its iterations
-// later, when the loop is known: a row of *pieces*, each of which begins with a visit of a call site and has the sums
-// of all calls up to the next one.
+// The calls of a rank over time, in bounded memory, so that any loop of call sites can later be cut into its
+// iterations, once the loop is known: a list of *pieces*. Each piece begins with a visit of a call site and has the
+// sums of all calls up to the next piece.
 //
 //   calls    a  b c b c b c  d  a  b c b c b c  d  …          every visit begins a piece at first
 //   pieces   a  bcbcbc       d  a  bcbcbc       d             c, then b, were visited most, and begin none any more
 //
-// When memory is short, one of the call sites of the loop with most pieces, that which are visited as often as each
-// other, begins no pieces any more, and its pieces join the ones before them. What is left alone so in its loop is
-// thinned out: 2, 4, 8 … visits to a piece. Nothing but the moments is lost: the sums of all pieces are those of the
-// rank.
+// When memory is short, one call site of the loop with most pieces (sites visited equally often) begins no pieces any
+// more, and its pieces join the previous ones. If it is the last site of its loop, it is thinned out: 2, 4, 8 … visits
+// per piece. Only times are lost: the sums over all pieces stay those of the rank.
 #pragma once
 
 #include <cstddef>
@@ -26,36 +25,36 @@ class CallSeries {
  public:
   static constexpr std::size_t kMostSites = 4096;  // further ones share one that begins no pieces
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  static constexpr std::uint64_t kFurtherSites = ~std::uint64_t{0};  // the key of those beyond kMostSites
+  static constexpr std::uint64_t kFurtherSites = ~std::uint64_t{0};  // key of sites beyond kMostSites
 
   struct Site {
-    std::uint64_t key = 0;  // as given to add()
+    std::uint64_t key = 0;  // as passed to add()
     std::uint64_t visits = 0;
     std::int64_t last_end = 0;  // of its calls
-    std::uint32_t shift = 0;    // each 2^shift-th visit begins a piece
-    std::uint32_t begins = 1;   // 0: none does
+    std::uint32_t shift = 0;    // every 2^shift-th visit begins a piece
+    std::uint32_t begins = 1;   // 0: no visit begins a piece
   };
   struct Piece {
     std::int64_t begin;
-    std::uint32_t site;   // in sites(); kNone: what came before the first visit
-    std::uint32_t first;  // of its cells
+    std::uint32_t site;   // index in sites(); kNone: before the first visit
+    std::uint32_t first;  // first cell
   };
   struct Cell {
     std::uint32_t site, next;  // next: of the same piece; kNone: none
     CallSums sums;
   };
 
-  // most: pieces and cells together, of some 24 and 32 bytes.
+  // most: limit of pieces and cells together, of some 24 and 32 bytes.
   explicit CallSeries(std::size_t most) : most_(most) {}
 
-  // A call of the thread that is followed, in the order of its calls.
+  // A call of the followed thread, in the order of its calls.
   void visit(std::uint64_t key, std::int64_t begin, const CallSums& sums);
-  // Any other call, which begins no piece: goes to the piece of its time.
+  // Any other call, which begins no piece: added to the piece of its time.
   void add(std::uint64_t key, std::int64_t begin, const CallSums& sums);
 
   [[nodiscard]] const std::vector<Site>& sites() const { return sites_; }
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
-  // use(site, sums) for the calls of a piece.
+  // Calls use(site, sums) for the calls of a piece.
   template <class Use>
   void for_each_call(const Piece& piece, Use&& use) const {
     for (std::uint32_t at = piece.first; at != kNone; at = cells_[at].next) use(cells_[at].site, cells_[at].sums);
@@ -66,7 +65,7 @@ class CallSeries {
   void read(ByteReader& in);  // into an empty one
 
  private:
-  struct Place {  // of a site in the latest piece
+  struct Place {  // position of a site's cell in the latest piece
     std::uint32_t piece = kNone, cell = kNone;
   };
   [[nodiscard]] std::uint32_t number_of(std::uint64_t key);

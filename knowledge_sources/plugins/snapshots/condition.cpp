@@ -1,4 +1,3 @@
-// See condition.hpp.
 #include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +46,7 @@ class Parser {
   Parser(std::string_view text, std::vector<Condition::Variable>& variables, std::vector<Condition::Step>& steps)
       : text_(text), variables_(variables), steps_(steps) {}
 
-  // Whether it is "since last".
+  // True: the condition ends in "since last".
   bool parse() {
     any();
     while (take("or")) {
@@ -55,7 +54,7 @@ class Parser {
       push(Condition::Code::kOr);
     }
     const bool is_since_last = take("since");
-    if (is_since_last && !take("last")) fail("\"last\" behind \"since\"");
+    if (is_since_last && !take("last")) fail("\"last\" after \"since\"");
     skip();
     if (at_ != text_.size()) fail("the end, \"and\", \"or\" or \"since last\"");
     return is_since_last;
@@ -179,7 +178,7 @@ class Parser {
     if (measure == Measure::kBalance) {
       variable.name = of;
     } else if (measure == Measure::kValue) {
-      if (of.empty()) fail("the name of a value that the program tells with ardoise_value()");
+      if (of.empty()) fail("the name of a value that the program passes to ardoise_value()");
       variable.name = of;
     } else if (measure == Measure::kCounter) {
       if (of.empty()) fail("an event that --counters names");
@@ -199,7 +198,7 @@ class Parser {
       variable.function = static_cast<std::int32_t>(*posix);
     } else {
       at_ = place;
-      fail("a function of MPI or of I/O that is measured, \"mpi\", \"io\" or \"world\"");
+      fail("a measured MPI or I/O function, \"mpi\", \"io\" or \"world\"");
     }
     if (!take(")")) fail("\")\"");
     variables_.push_back(std::move(variable));
@@ -253,17 +252,17 @@ double calculate(Condition::Code code, double a, double b) {
 Condition::Condition(std::string_view text) : text_(text) {
   is_since_last_ = Parser(text_, variables_, steps_).parse();
   if (variables_.empty())
-    throw std::invalid_argument(fmt::format("the condition \"{}\" names nothing that is measured", text));
+    throw std::invalid_argument(fmt::format("the condition \"{}\" refers to nothing that is measured", text));
   const auto is_of_rank = [](const Variable& each) {
     return each.measure != Measure::kBalance && each.measure != Measure::kElapsed;
   };
   if (!is_of_program()) return;
   if (std::ranges::any_of(variables_, is_of_rank))
     throw std::invalid_argument(
-        fmt::format("the condition \"{}\" has balance(), of all ranks, beside what is of one rank", text));
+        fmt::format("the condition \"{}\" combines balance(), of all ranks, with measures of one rank", text));
   if (is_since_last_)
     throw std::invalid_argument(
-        fmt::format("the condition \"{}\" has \"since last\", which balance() knows not", text));
+        fmt::format("the condition \"{}\" has \"since last\", which balance() does not support", text));
 }
 
 bool Condition::is_of_program() const {
@@ -281,7 +280,7 @@ bool Condition::holds(const std::vector<double>& values) const {
     --depth;
     stack[depth - 1] = calculate(step.code, stack[depth - 1], stack[depth]);
   }
-  return stack[0] != 0;  // a division by nothing holds never
+  return stack[0] != 0;  // false for a division by zero
 }
 
 }  // namespace ardoise::knowledge_sources

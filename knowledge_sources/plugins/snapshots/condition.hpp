@@ -1,4 +1,4 @@
-// A condition over what a rank has done so far: when it becomes true, a snapshot is taken.
+// A condition on a rank's activity so far: when it becomes true, a snapshot is taken.
 //
 //   calls(MPI_Alltoall) % 1000 == 0        time(MPI_Wait) > 5 s since last        bytes(write) > 1 GB since last
 //   time(mpi) / time() > 0.5 and time() > 10 s                                    value(residual) < 1e-6
@@ -10,13 +10,13 @@
 //   factor     = number [ unit ] | measure "(" [ name ] ")" | "(" sum ")"
 //   unit       = "s" | "ms" | "us" | "min" | "h" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
 //
-// Measures: calls, time (s) and bytes of a function of MPI or POSIX, of all of "mpi", of "io", or of the collectives on
-// MPI_COMM_WORLD, "world"; time() since MPI_Init; value(NAME), the last one that the program told with ardoise_value();
-// counter(EVENT), what was counted with samples so far.
-// balance(NAME) is of all ranks of the program, and stands with none but time(): the balance of their load in the
-// latest round (load.hpp) of the snapshots or phases of this name, or, balance(), in the latest second. With "since
-// last" calls, times and bytes count from the last snapshot of this condition on. Looked at when a call of a function
-// that it names has ended, and, where it names none, after each call.
+// Measures: calls, time (s) and bytes of an MPI or POSIX function, of all of "mpi", of "io", or of the collectives on
+// MPI_COMM_WORLD, "world"; time() since MPI_Init; value(NAME), the last value passed to ardoise_value();
+// counter(EVENT), events counted with samples so far.
+// balance(NAME) covers all ranks of the program and can be combined with time() only: the load balance in the latest
+// round (load.hpp) of the snapshots or phases of this name, or, balance(), in the latest second. With "since last",
+// calls, times and bytes count from the last snapshot of this condition. Evaluated after each call of a function that
+// it names, or, if it names none, after each call.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,17 @@ class Condition {
     Measure measure;
     bool is_mpi = false, is_posix = false;  // of all functions of these, or of one
     bool is_world = false;                  // of the collectives on MPI_COMM_WORLD
-    std::int32_t function = -1;             // one: its number
+    std::int32_t function = -1;             // number of one function
     std::string name;                       // of a value, of marks, or of an event
   };
 
-  // Throws std::invalid_argument with a sentence that names the place and what was expected.
+  // Throws std::invalid_argument with a sentence that names the position and what was expected.
   explicit Condition(std::string_view text);
 
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
   [[nodiscard]] bool is_since_last() const { return is_since_last_; }
-  // Not of a rank, but of a program.
+  // True: a condition on the whole program, not on a rank.
   [[nodiscard]] bool is_of_program() const;
   // values: of the variables, in the same order.
   [[nodiscard]] bool holds(const std::vector<double>& values) const;

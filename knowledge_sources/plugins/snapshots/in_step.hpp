@@ -1,4 +1,4 @@
-// Which ranks are in step: those that made as many rounds of a series as most, one more or less.
+// Ranks in step: those with the most common number of rounds of a series, plus or minus one.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// What most of them are, and of these the greatest.
+// The most frequent value, and of several the greatest.
 template <class Value>
 [[nodiscard]] Value mode_of(const std::vector<Value>& values) {
   std::map<Value, std::size_t> votes;

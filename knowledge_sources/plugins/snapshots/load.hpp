@@ -1,5 +1,5 @@
-// How long ranks were outside of MPI, round by round, while they run: what balance() of a rule is made of
-// (balances.hpp). A *round* is a second since MPI_Init, or a snapshot or phase of a name that the program marks.
+// Time of ranks outside MPI, round by round, during the run: the input of balance() (balances.hpp). A *round* is a
+// second since MPI_Init, or a snapshot or phase of a name that the program marks.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of one rank.
+// Of one rank in one round.
 struct Load {
   std::uint32_t name = 0;  // mark_name_id(); 0: seconds
   std::uint32_t rank = 0;
@@ -21,7 +21,7 @@ struct Load {
   std::uint64_t own_ns = 0;
 };
 
-// Whose loads somebody wants.
+// Loads that are required.
 struct LoadWatch {
   std::span<const std::uint32_t> names{};  // as in Load; empty: none
   std::function<void(const Load&)> tell{};
@@ -34,13 +34,13 @@ class RankLoad {
  public:
   static constexpr std::int64_t kRound = 1'000'000'000;  // ns
 
-  static constexpr std::uint64_t kMostAtOnce = 1'000'000;  // rounds: more than these between two calls are no time
+  static constexpr std::uint64_t kMostAtOnce = 1'000'000;  // more rounds than this between two calls: invalid time
 
   RankLoad(const LoadWatch& watch, std::uint32_t rank) : watch_(watch), rank_(rank), counts_seconds_(watch.wants(0)) {}
 
-  // Calls of the rank are missing from now on.
+  // The rank's calls are incomplete from now on.
   void stop() { is_known_ = false; }
-  // A call of MPI of the first thread, in their order.
+  // An MPI call of the first thread, in order.
   void call(std::int64_t begin, std::int64_t end) {
     if (!is_known_ || !counts_seconds_ || begin / kRound > static_cast<std::int64_t>(round_ + kMostAtOnce)) return;
     end_rounds_before(begin);
@@ -51,7 +51,7 @@ class RankLoad {
     }
     in_mpi_ += std::max<std::int64_t>(end - begin, 0);
   }
-  // A snapshot or a phase of a mark's name: the n-th.
+  // The n-th snapshot or phase of a mark's name.
   void took(std::uint32_t name, std::uint64_t round, const Snapshot& snapshot, std::span<const std::uint64_t> keys) {
     if (!is_known_ || !watch_.wants(name)) return;
     std::uint64_t in_mpi = 0;
@@ -76,7 +76,7 @@ class RankLoad {
   const bool counts_seconds_;
   bool is_known_ = true;
   std::uint64_t round_ = 0;
-  std::int64_t in_mpi_ = 0;  // of this round, so far
+  std::int64_t in_mpi_ = 0;  // in this round so far
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See loop_cuts.hpp.
 #include "knowledge_sources/plugins/snapshots/loop_cuts.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// The rounds of a loop as snapshots; their ids are the sites of the series.
+// The rounds of a loop as snapshots, with the sites of the series as ids.
 std::vector<Snapshot> snapshots_of(const CallSeries& series, const Loop& loop) {
   std::vector<Snapshot> snapshots;
   const auto rounds = rounds_of(series, loop);
@@ -40,11 +39,11 @@ std::uint64_t own_time(const RankCut& cut, const Snapshot& snapshot) {
   return snapshot.ns - std::min(snapshot.ns, in_calls);
 }
 
-// All ranks alike, by what they do themselves: on a crowded machine every round waits.
+// Uses the ranks' own time, for all ranks alike: on a crowded machine every round waits.
 void join_visits(std::vector<RankCut>& cuts) {
   std::size_t rounds = SIZE_MAX;
   for (const RankCut& cut : cuts) {
-    if (cut.rounds() != cut.snapshots.size()) return;  // joined already, for want of memory
+    if (cut.rounds() != cut.snapshots.size()) return;  // already joined, for lack of memory
     rounds = std::min(rounds, cut.snapshots.size());
   }
   std::vector<double> seconds(rounds);
@@ -58,7 +57,7 @@ void join_visits(std::vector<RankCut>& cuts) {
 
 using Loops = std::vector<std::vector<Loop>>;  // by rank
 
-// By the loop of each rank that makes `most` rounds, one more or less.
+// Uses each rank's loop with about `most` rounds (plus or minus one).
 LoopCuts cut_by(std::uint64_t most, const Loops& loops, std::span<const std::unique_ptr<RankSeries>> ranks,
                 PlaceNodes& nodes) {
   LoopCuts found;
@@ -104,7 +103,7 @@ std::vector<LoopCuts> cut_by_loops(std::span<const std::unique_ptr<RankSeries>> 
   }
   std::vector<LoopCuts> cuts;
   if (!of_main.empty()) cuts.push_back(cut_by(mode_of(of_main), loops, ranks, nodes));
-  // Of most ranks.
+  // In most ranks.
   if (2 * of_inner.size() > of_main.size()) cuts.push_back(cut_by(mode_of(of_inner), loops, ranks, nodes));
   return cuts;
 }

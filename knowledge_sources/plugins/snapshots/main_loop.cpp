@@ -1,4 +1,3 @@
-// See main_loop.hpp.
 #include "knowledge_sources/plugins/snapshots/main_loop.hpp"
 
 #include <algorithm>
@@ -14,11 +13,11 @@ constexpr double kLeastSpan = 0.3;     // of the rank's time, from the first vis
 constexpr double kLeastRegular = 0.8;  // of the rounds
 constexpr double kNearlyAll = 0.8;     // of the sites in a round
 constexpr std::uint64_t kMoreOften = 3;
-constexpr double kAsOften = 0.95;  // as the most visited one of its class
+constexpr double kAsOften = 0.95;  // relative to the most visited site of its class
 
 using Sites = std::vector<std::uint32_t>;
 
-// By visits: each site is in the class of the one before it, if it was visited less than a tenth more often.
+// Grouped by visits: a site joins the class of the previous one if it was visited less than a tenth more often.
 std::vector<Sites> classes_of(const CallSeries& series) {
   const auto& sites = series.sites();
   Sites order(sites.size());
@@ -39,7 +38,7 @@ std::vector<Sites> classes_of(const CallSeries& series) {
   return classes;
 }
 
-// Share of the rounds that have nearly all of the sites, as often as the head.
+// Share of the rounds with nearly all of the sites, as often as the head.
 double regularity(const CallSeries& series, const Loop& loop, std::span<const Round> rounds, const Sites& sites) {
   std::vector<std::uint64_t> calls(series.sites().size());  // in a round
   std::size_t regular = 0;
@@ -62,7 +61,8 @@ double regularity(const CallSeries& series, const Loop& loop, std::span<const Ro
   return static_cast<double>(regular) / static_cast<double>(rounds.size());
 }
 
-// Of a loop with one call site that can say nothing: share of the rounds with as many calls as the median one has.
+// For a loop of one call site, where regularity means nothing: share of the rounds with as many calls as the median
+// round.
 double likeness(const CallSeries& series, const Loop& loop, std::span<const Round> rounds) {
   std::vector<double> calls;  // of an iteration
   for (std::size_t i = 0; i < rounds.size(); ++i) {
@@ -87,7 +87,7 @@ std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   const CallSeries::Site& site = series.sites()[*head];
   Loop loop{*head, site.visits, site.shift, static_cast<std::uint32_t>(sites.size()), 0};
   const auto rounds = rounds_of(series, loop);
-  if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series was made up
+  if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series is inconsistent
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
   if (static_cast<double>(rounds.back().begin - rounds.front().begin) < kLeastSpan * whole) return std::nullopt;
   loop.regular = loop.sites == 1 ? likeness(series, loop, rounds) : regularity(series, loop, rounds, sites);

@@ -1,4 +1,3 @@
-// See pack_moments.hpp.
 #include "knowledge_sources/plugins/snapshots/pack_moments.hpp"
 
 #include "instrument/format/event_reader.hpp"
@@ -7,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Of calls without communication some are counted only after a while.
+// Some calls without communication are counted only after a while.
 Moment::Kind kind_of(const instrument::MpiRecord& record) {
   return record.shape() == instrument::Shape::kLocal ? Moment::Kind::kCall : Moment::Kind::kVisit;
 }
@@ -24,7 +23,7 @@ std::span<const Moment> moments_of(const MpiSpan& span, const PackTime& time, st
   const auto& header = *span.header;
   if (room.size() < span.records.size()) room.resize(span.records.size());
   Moment* next = room.data();
-  std::int64_t now = time.at(header.first_tick);  // the call that what follows belongs to, and its place
+  std::int64_t now = time.at(header.first_tick);  // begin and call site of the call that later records belong to
   std::uint32_t call_site = 0;
   instrument::for_each_event(
       span.records,
@@ -39,7 +38,7 @@ std::span<const Moment> moments_of(const MpiSpan& span, const PackTime& time, st
                    .key = key_of_call(false, record.function(), record.call_site, header.thread),
                    .sums = {header.weight, ns * header.weight, moved(event).size * header.weight}};
       },
-      // The bytes are of the call that posted the receive, at the time when they are known.
+      // The bytes belong to the call that posted the receive, at the time when they become known.
       [&](const instrument::CompletionRecord& completion) {
         if (!tells_bytes(completion)) return;
         *next++ = {

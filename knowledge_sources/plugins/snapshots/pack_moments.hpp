@@ -1,4 +1,4 @@
-// What a pack of MPI calls says of its rank, moment by moment (rank_series.hpp).
+// Converts a pack of MPI calls to moments of its rank (rank_series.hpp).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class PackTime {
   double ns_per_tick_;
 };
 
-// room: whose memory is used again from pack to pack.
+// room: memory to reuse from pack to pack.
 [[nodiscard]] std::span<const Moment> moments_of(const MpiSpan& span, const PackTime& time, std::vector<Moment>& room);
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See program_watch.hpp.
 #include "knowledge_sources/plugins/snapshots/program_watch.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The conditions of rules (analyzer/rules/) over a program's ranks while it runs: those of one rank are looked at where
-// its packs are; what ranks tell of their load meets at one analyzer (balances.hpp).
+// The conditions of rules (analyzer/rules/) on a program's ranks during the run: conditions on one rank are evaluated
+// where its packs are; loads of all ranks are collected on one analyzer (balances.hpp).
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,13 @@ class ProgramWatch {
   ProgramWatch& operator=(const ProgramWatch&) = delete;
 
   void attach(LevelSources& sources);
-  // For the series of a rank, which this outlives.
+  // For the series of a rank, which this object outlives.
   [[nodiscard]] Watch of_rank(std::uint32_t rank);
-  // Rules wait for what was told: goes to the other analyzers, but not all the time. Called by any worker.
+  // Sends reported loads to the other analyzers, at a limited rate. Called by any worker.
   void send();
 
  private:
-  // Those that are of a program, or of a rank, with their numbers among all.
+  // Conditions on the program, or on ranks, with their numbers among all.
   struct Conditions {
     Conditions(const std::vector<std::string>& all, bool of_program);
     std::vector<Condition> conditions;
@@ -46,7 +46,7 @@ class ProgramWatch {
   const LoadWatch load_;
   const std::uint64_t key_;
   Keyed<Load> loads_;
-  std::atomic<std::int64_t> sent_ = 0;  // when; ns of the steady clock, relaxed: once more does no harm
+  std::atomic<std::int64_t> sent_ = 0;  // last sending time, ns of the steady clock; relaxed: sending twice is harmless
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See rank_conditions.hpp.
 #include "knowledge_sources/plugins/snapshots/rank_conditions.hpp"
 
 #include <cmath>
@@ -42,7 +41,8 @@ RankConditions::RankConditions(std::span<const Condition> conditions)
     : conditions_(conditions), states_(conditions.size()) {
   for (std::size_t i = 0; i < states_.size(); ++i) {
     for (const Condition::Variable& each : conditions[i].variables())
-      states_[i].values.push_back(each.measure == Measure::kValue ? std::nan("") : 0);  // not told yet: nothing holds
+      // not reported yet: no condition holds
+      states_[i].values.push_back(each.measure == Measure::kValue ? std::nan("") : 0);
   }
 }
 
@@ -81,7 +81,7 @@ bool RankConditions::count(std::uint32_t at, std::uint32_t name, std::uint64_t e
   return changed && looks(at, time);
 }
 
-// Whether it has become true.
+// True: it has become true.
 bool RankConditions::looks(std::uint32_t at, std::int64_t time) {
   const Condition& condition = conditions_[at];
   State& state = states_[at];
@@ -114,10 +114,10 @@ void RankConditions::write(ByteWriter& out) const {
 }
 
 void RankConditions::read(ByteReader& in) {
-  in.check(in.get_count(12) == states_.size(), "is of other conditions");
+  in.check(in.get_count(12) == states_.size(), "has other conditions");
   for (State& each : states_) {
     const auto values = in.get_array<double>();
-    in.check(values.size() == each.values.size(), "is of other conditions");
+    in.check(values.size() == each.values.size(), "has other conditions");
     each.values = values;
     each.last = in.get<std::int64_t>();
     each.times = in.get<std::int64_t>();

@@ -1,4 +1,4 @@
-// When conditions (condition.hpp) become true for a rank, as its calls come in their order.
+// Evaluates conditions (condition.hpp) for a rank, call by call in order.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ardoise::knowledge_sources {
 // Not thread safe.
 class RankConditions {
  public:
-  // Of ranks: Condition::is_of_program() is false. They outlive it.
+  // Conditions on ranks: Condition::is_of_program() is false. They outlive this object.
   explicit RankConditions(std::span<const Condition> conditions);
 
   [[nodiscard]] bool is_empty() const { return states_.empty(); }
@@ -33,7 +33,7 @@ class RankConditions {
     }
   }
 
-  // So many more events of a name were counted.
+  // More events of a name were counted.
   template <class Taken>
   void counted(std::uint32_t name, std::uint64_t events, std::int64_t time, Taken&& taken) {
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
@@ -47,8 +47,8 @@ class RankConditions {
  private:
   struct State {
     std::vector<double> values;
-    std::int64_t last = 0;   // snapshot; ns
-    std::int64_t times = 0;  // it became true
+    std::int64_t last = 0;   // last snapshot; ns
+    std::int64_t times = 0;  // number of times it became true
     bool held = false;
   };
   [[nodiscard]] bool add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums, bool is_in_world);

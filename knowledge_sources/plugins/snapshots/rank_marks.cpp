@@ -1,4 +1,3 @@
-// See rank_marks.hpp.
 #include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ void RankMarks::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, 
   if (series_.empty()) return;
   end = std::max(end, begin + 1);
   const auto length = static_cast<std::uint64_t>(end - begin);
-  const auto until = [&](std::int64_t time) -> CallSums {  // of what lies before it
+  const auto until = [&](std::int64_t time) -> CallSums {  // of calls before `time`
     const auto part = static_cast<std::uint64_t>(std::clamp(time, begin, end) - begin);
     const auto of = [&](std::uint64_t all) {
       return static_cast<std::uint64_t>(static_cast<unsigned __int128>(all) * part / length);
@@ -81,7 +80,7 @@ void RankMarks::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, 
       CallSums sums;
     };
     std::vector<Piece> taken;
-    CallSums before;  // the part that comes before this snapshot, or is not of any
+    CallSums before;  // part before this snapshot, or in no snapshot
     const auto difference = [](const CallSums& all, const CallSums& less) -> CallSums {
       return {all.calls - less.calls, all.ns - less.ns, all.bytes - less.bytes, 0};
     };
@@ -133,13 +132,13 @@ Snapshot RankMarks::open_of(const Series& series, std::int64_t time, std::int64_
   const std::int64_t end = std::max(time, series.begin);
   Snapshot open{number, series.begin, end,          static_cast<std::uint64_t>(end - series.begin),
                 1,      series.calls, series.values};
-  // Mostly they came in that order.
+  // They usually arrive in that order.
   if (!std::ranges::is_sorted(open.calls, {}, &CallCell::id)) std::ranges::sort(open.calls, {}, &CallCell::id);
   std::ranges::sort(open.values, {}, &ValueCell::id);
   return open;
 }
 
-// What is open becomes a snapshot, and what comes is of the next one.
+// Closes the open snapshot; later calls belong to the next one.
 void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
   Snapshot taken = open_of(series, time, number);
   for (const CallCell& cell : series.calls) series.places[cell.id] = 0;
@@ -157,7 +156,7 @@ void RankMarks::give(const Series& series, const Snapshot& snapshot, const Snaps
   if (origin_.sink != nullptr) origin_.sink->take(series_in_sink(series), part, snapshot, keys_, names_);
 }
 
-void RankMarks::give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const {
+void RankMarks::send_rest(std::int64_t end, bool lacks_calls, bool has_spread) const {
   for (const Series& series : series_) {
     if (is_cut(series.kind)) give(series, rest_of(series, end), {series.taken, true, lacks_calls, has_spread});
   }
@@ -168,7 +167,7 @@ Snapshot RankMarks::rest_of(const Series& series, std::int64_t end) const {
     return open_of(series, end, series.level);
   const auto& all = series.list.snapshots();
   const auto last = static_cast<std::uint64_t>(all.empty() ? -1 : all.back().number);
-  const auto next = static_cast<std::int64_t>(last + 1);  // the program's numbers may be any
+  const auto next = static_cast<std::int64_t>(last + 1);  // the program's numbers are arbitrary
   return open_of(series, end, next);
 }
 
@@ -225,7 +224,7 @@ void RankMarks::read(ByteReader& in) {
     series.level = in.get<std::int64_t>();
     series.list.read(in, kMostIds);
     for (const CallCell& cell : in.get_array<CallCell>()) {
-      in.check(cell.id < keys_.size(), "has sums that belong to nothing");
+      in.check(cell.id < keys_.size(), "has sums without an owner");
       add_open(series, cell.id, cell.sums);
     }
     series.values = in.get_array<ValueCell>();
@@ -236,7 +235,7 @@ void RankMarks::read(ByteReader& in) {
                                    return (each.calls.empty() || each.calls.back().id < keys_.size()) &&
                                           (each.values.empty() || each.values.back().id < names_.size());
                                  }),
-             "has sums that belong to nothing");
+             "has sums without an owner");
   }
 }
 

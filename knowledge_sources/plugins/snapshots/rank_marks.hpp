@@ -1,12 +1,12 @@
-// What a rank's program marked (instrument/api/ardoise.h, MPI_Pcontrol), as series of snapshots:
+// Marks of a rank's program (instrument/api/ardoise.h, MPI_Pcontrol), as series of snapshots:
 //
-//   ardoise_snapshot(name, n)   all since the mark of that name before it, or since the begin
-//   MPI_Pcontrol(level)         likewise; what comes next has this number, and 1 what came before the first
-//   ardoise_phase_begin, _end   all between them; phases of different names may lie in each other or overlap
-//   ardoise_value(name, x)      in all of these that are open
+//   ardoise_snapshot(name, n)   all since the previous mark of that name, or since the start
+//   MPI_Pcontrol(level)         the same; later activity has this number, activity before the first has 1
+//   ardoise_phase_begin, _end   all between them; phases of different names may nest or overlap
+//   ardoise_value(name, x)      in all open snapshots
 //   condition, interval         as ardoise_snapshot
 //
-// Marks and calls come in the order of the first thread; calls of other threads, and of I/O, at any time after it.
+// Marks and calls arrive in the order of the first thread; calls of other threads, and I/O, at any later time.
 #pragma once
 
 #include <bit>
@@ -31,17 +31,17 @@ struct Mark {
   std::uint64_t value;
 };
 
-// Whose snapshots go where, one by one.
+// Destination of a rank's snapshots, one by one.
 struct SnapshotOrigin {
-  SnapshotSink* sink = nullptr;  // nullptr: nowhere
+  SnapshotSink* sink = nullptr;  // nullptr: none
   std::uint32_t program = 0, rank = 0;
-  RankLoad* load = nullptr;  // likewise, those of marks
+  RankLoad* load = nullptr;  // nullptr: none; for snapshots of marks
 };
 
 // Not thread safe. May be copied.
 class RankMarks {
  public:
-  static constexpr std::size_t kMostSeries = 64;   // marks of further ones are counted, and cut nothing
+  static constexpr std::size_t kMostSeries = 64;   // marks of further ones are counted, and make no snapshots
   static constexpr std::uint32_t kMostIds = 4096;  // of calls and of names of values; further ones share one
   static constexpr std::uint64_t kFurther = ~std::uint64_t{0};
 
@@ -50,41 +50,42 @@ class RankMarks {
     SeriesKind kind{};
     std::uint32_t name = 0, call_site = 0;  // kCondition: its number
     std::uint64_t taken = 0;                // rounds
-    std::uint32_t depth = 0;                // of phases of this name in each other; a cut that is always open: 1
-    std::int64_t begin = 0;                 // of what is open
-    std::int64_t level = 1;                 // kPcontrol: the latest; kTimer: the number of what is open
+    std::uint32_t depth = 0;                // nesting depth of phases of this name; 1 for series that are always open
+    std::int64_t begin = 0;                 // of the open snapshot
+    std::int64_t level = 1;                 // kPcontrol: the latest level; kTimer: number of the open snapshot
     SnapshotList list;
-    std::vector<CallCell> calls;        // of what is open, in any order
-    std::vector<ValueCell> values;      // likewise
-    std::vector<std::uint32_t> places;  // by id: place in `calls` + 1
+    std::vector<CallCell> calls;        // of the open snapshot, in any order
+    std::vector<ValueCell> values;      // of the open snapshot
+    std::vector<std::uint32_t> places;  // by id: index in `calls` + 1
   };
   struct Complaints {
     std::uint64_t unfinished_phases = 0, unbegun_phases = 0, further_series = 0;
   };
 
-  // most: see SnapshotList, for all series together.
+  // most: as in SnapshotList, for all series together.
   explicit RankMarks(std::size_t most, const SnapshotOrigin& origin = {}) : most_(most), origin_(origin) {}
 
-  // for_each_call_before(use): calls use(key, sums) for all that the rank called so far.
+  // for_each_call_before(use): calls use(key, sums) for all of the rank's calls so far.
   template <class ForEachCallBefore>
   void mark(const Mark& mark, ForEachCallBefore&& for_each_call_before);
-  // A snapshot of a series that is cut: all since the one before it.
+  // Takes a snapshot of a series without gaps: all since the previous one.
   template <class ForEachCallBefore>
   void cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForEachCallBefore&& for_each_call_before);
   void add(std::uint64_t key, std::int64_t begin, const CallSums& sums);
-  // Calls of which only is known that they were in [begin, end): evenly to what lies there, an estimate; over all of a
-  // cut nothing is lost.
+  // Spreads calls that were made at unknown times in [begin, end) evenly over the snapshots there, an estimate; the
+  // total over a series without gaps is exact.
   void spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
   [[nodiscard]] static bool is_cut(SeriesKind kind) { return kind != SeriesKind::kPhase; }
   [[nodiscard]] bool is_empty() const { return series_.empty(); }
   [[nodiscard]] const std::vector<Series>& series() const { return series_; }
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const { return keys_; }    // by id, of calls
   [[nodiscard]] const std::vector<std::uint64_t>& names() const { return names_; }  // by id, of values
-  // Those of a series; of a cut also what is open at the end of the run, as the last one.
+  // The snapshots of a series; for a series without gaps including, as the last one, the one still open at the end of
+  // the run.
   [[nodiscard]] std::vector<Snapshot> snapshots_of(const Series& series, std::int64_t end) const;
-  // What is open at the end of the run goes to the sink.
-  void give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const;
-  // Phases that are open are unfinished.
+  // Sends the snapshots open at the end of the run to the sink.
+  void send_rest(std::int64_t end, bool lacks_calls, bool has_spread) const;
+  // Open phases are unfinished.
   [[nodiscard]] Complaints complaints() const;
 
   void write(ByteWriter& out) const;
@@ -144,7 +145,7 @@ void RankMarks::cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForE
     for_each_call_before(
         [&](std::uint64_t key, const CallSums& sums) { add_open(*series, id_of(key, ids_, keys_), sums); });
   }
-  // A level is that of what comes, a number that of what was.
+  // A level applies to later activity, a number to earlier activity.
   take(*series, mark.time, kind == SeriesKind::kPcontrol ? std::exchange(series->level, number) : number);
   if (kind == SeriesKind::kTimer) series->level = number + 1;
 }

@@ -1,4 +1,3 @@
-// See rank_series.hpp.
 #include "knowledge_sources/plugins/snapshots/rank_series.hpp"
 
 #include <bit>
@@ -6,7 +5,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// The function that was interrupted is enough: no offset.
+// The interrupted function is enough: no offset.
 instrument::SampledExtension sample_of(const Moment& moment) {
   instrument::SampledExtension sample{};
   sample.context = moment.where;
@@ -70,7 +69,7 @@ void RankSeries::add_call(const Moment& moment) {
   add_to_marks(moment);
 }
 
-// All so far, for a series that begins with the run and of which nobody knew.
+// All calls so far, for a series that begins with the run and becomes known only now.
 template <class Use>
 void RankSeries::for_each_call_before(Use&& use) const {
   for (const CallSeries::Piece& piece : series_.pieces()) {
@@ -80,7 +79,7 @@ void RankSeries::for_each_call_before(Use&& use) const {
   for (const auto& [key, sums] : spread_) use(key, sums);
 }
 
-// A call that makes a condition true belongs to the snapshot that is taken then.
+// A call that makes a condition true belongs to the snapshot taken then.
 void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
   if (moment.kind == Moment::Kind::kSample) return;
@@ -104,7 +103,7 @@ void RankSeries::cut(std::uint32_t condition, std::int64_t time) {
              [this](auto&& use) { for_each_call_before(use); });
 }
 
-// Those in which nothing was called are of the next one.
+// Intervals without calls are added to the next one.
 void RankSeries::cut_intervals(std::int64_t time) {
   const std::int64_t interval = time / interval_;
   if (interval <= this_interval_) return;

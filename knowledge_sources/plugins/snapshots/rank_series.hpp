@@ -1,6 +1,6 @@
-// What is kept of one rank: its calls over the visits of call sites (call_series.hpp), and what its program marked
-// (rank_marks.hpp). Followed is the first thread of the process; calls of other threads, and of I/O, go to where the
-// first thread was at their time.
+// The data of one rank: its calls by visits of call sites (call_series.hpp), and its program's marks (rank_marks.hpp).
+// The first thread of the process is followed; calls of other threads, and I/O, are added at the first thread's
+// position at their time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// A call, a sample, a mark, or what was counted up to a sample.
+// A call, a sample, a mark, or events counted up to a sample.
 struct Moment {
   enum class Kind : std::uint8_t { kVisit, kCall, kSample, kMark, kCounted };
   Kind kind;
@@ -38,11 +38,11 @@ struct Moment {
   }
 };
 
-// Conditions that somebody waits for. They cut nothing, and are no part of what is written.
+// Conditions with a callback. They take no snapshots and are not written.
 struct Watch {
   std::span<const Condition> conditions{};
   std::function<void(std::uint32_t condition)> becomes_true{};
-  const LoadWatch* load = nullptr;  // nullptr: nobody
+  const LoadWatch* load = nullptr;  // nullptr: not required
 };
 
 // Not thread safe.
@@ -59,18 +59,18 @@ class RankSeries {
         becomes_true_(std::move(watch.becomes_true)),
         interval_(interval) {}
 
-  // Before the first pack, as InOrder's.
+  // Before the first pack, see InOrder.
   void count_on(blackboard::Blackboard& board) { packs_.count_on(board); }
 
-  // Those of the first thread, by pack.
+  // Calls of the first thread, by pack.
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
-  // Packs that are missing will not come.
+  // Missing packs will not arrive.
   void give_up_missing();
-  // Of any other thread, or of I/O: waits until the first thread has come by.
+  // A call of another thread, or I/O: waits until the first thread reaches its time.
   void add_other(const Moment& moment);
-  // Calls that became sums, made in [begin, end): likewise.
+  // Aggregated calls made in [begin, end): wait in the same way.
   void add_sums(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
-  // What a call that began then waited for, as soon as that is known: likewise.
+  // Waiting time of the call that began at call_begin, when it becomes known: waits in the same way.
   void add_wait(std::uint64_t key, std::int64_t call_begin, std::uint64_t ns);
   void lacks_calls() {
     is_whole_ = false;
@@ -81,13 +81,13 @@ class RankSeries {
     if (load_ != nullptr) load_->stop();
   }
 
-  // All that it called is here, …
+  // All of its calls have arrived.
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  // … and when each call was: else what it called is spread evenly where it is not known.
+  // All calls have times; otherwise those without are spread evenly.
   [[nodiscard]] bool has_moments() const { return has_moments_; }
   [[nodiscard]] bool has_held(std::uint32_t condition) const { return conditions_.times_held(condition) != 0; }
   [[nodiscard]] std::uint64_t marks_of_other_threads() const { return marks_of_other_threads_; }
-  // When nothing more comes.
+  // After the last record.
   [[nodiscard]] const CallSeries& series() {
     place_until(INT64_MAX);
     return series_;
@@ -130,17 +130,17 @@ class RankSeries {
   void place_wait(std::int64_t call_begin, const EarlyWait& wait);
 
   CallSeries series_;
-  const std::unique_ptr<RankLoad> load_;  // nullptr: nobody wants it
+  const std::unique_ptr<RankLoad> load_;  // nullptr: not required
   RankMarks marks_;
   RankConditions conditions_, watched_;
-  std::function<void(std::uint32_t)> becomes_true_;  // of watched_
+  std::function<void(std::uint32_t)> becomes_true_;  // for watched_
   const std::int64_t interval_;
-  std::int64_t this_interval_ = 0;  // from this_interval_ * interval_ on
+  std::int64_t this_interval_ = 0;  // the current interval begins at this_interval_ * interval_
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;
   std::multimap<std::int64_t, Spread> spreads_;   // by end
-  std::multimap<std::int64_t, EarlyWait> waits_;  // by begin of their calls, which have not come yet
+  std::multimap<std::int64_t, EarlyWait> waits_;  // by begin of their calls, which have not arrived yet
   std::map<std::uint64_t, CallSums> spread_;      // so far, by key
   std::uint64_t marks_of_other_threads_ = 0;
   bool is_whole_ = true, has_moments_ = true;

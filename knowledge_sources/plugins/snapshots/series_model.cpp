@@ -1,4 +1,3 @@
-// See series_model.hpp.
 #include "knowledge_sources/plugins/snapshots/series_model.hpp"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ constexpr std::size_t kMostCalls = 20, kMostFunctions = 12, kMostValues = 32;
 
 double in_seconds(auto ns) { return static_cast<double>(ns) * 1e-9; }
 
-// Which snapshot of the series each of a rank's is part of.
+// Maps the snapshots of each rank to those of the series.
 class Grid {
  public:
   Grid(std::span<const RankCut> cuts, bool has_rest, std::size_t most_snapshots) : has_rest_(has_rest) {
@@ -50,7 +49,7 @@ class Grid {
   std::vector<std::uint64_t> rounds_;
 };
 
-// By function, each a list over the snapshots.
+// By function, each with a value for every snapshot.
 class FunctionsOverSnapshots {
  public:
   FunctionsOverSnapshots(std::size_t snapshots, const ContextTree& tree) : snapshots_(snapshots), tree_(tree) {}
@@ -81,7 +80,7 @@ class FunctionsOverSnapshots {
   std::map<std::uint32_t, std::vector<double>> seconds_;
 };
 
-// By name, as numbers until somebody resolves them.
+// By name, as numbers until resolved.
 class ValuesOverSnapshots {
  public:
   explicit ValuesOverSnapshots(std::size_t snapshots) : snapshots_(snapshots) {}
@@ -90,7 +89,7 @@ class ValuesOverSnapshots {
     list.resize(snapshots_);
     list[snapshot] += sums;
   }
-  // Those that were told most often; the others together.
+  // The most frequent values; the others are combined.
   [[nodiscard]] std::vector<reports::SnapshotValue> take(const MarkNameTable& names) {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
     for (const auto& [name, list] : sums_) {
@@ -123,7 +122,7 @@ class ValuesOverSnapshots {
   std::map<std::uint64_t, std::vector<ValueSums>> sums_;
 };
 
-// By name, as numbers until somebody resolves them: at most some that one chose.
+// By name, as numbers until resolved; limited to the chosen counters.
 class CountersOverSnapshots {
  public:
   explicit CountersOverSnapshots(std::size_t snapshots) : snapshots_(snapshots) {}
@@ -144,7 +143,7 @@ class CountersOverSnapshots {
   std::map<std::uint32_t, std::vector<double>> counts_;
 };
 
-// What a rank did in each snapshot, in s. own: outside of MPI and I/O; waiting: of mpi.
+// Times of a rank in each snapshot, in s. own: outside MPI and I/O; waiting: part of mpi.
 struct RankTimes {
   std::vector<double> begin, all, mpi, io, own, waiting;
   std::vector<double> calls, bytes;  // of MPI; no times

@@ -1,4 +1,4 @@
-// From what ranks did in their snapshots to a series of the model.
+// Converts the snapshots of ranks to a series of the model.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ namespace ardoise::knowledge_sources {
 using MarkNameTable = std::map<std::uint32_t, std::string>;
 [[nodiscard]] std::string name_of_mark(const MarkNameTable& names, std::uint64_t id);
 
-// A rank that is in step, cut into its snapshots.
+// A rank in step, divided into its snapshots.
 struct RankCut {
   std::uint32_t rank;
   std::vector<Snapshot> snapshots;
   std::span<const std::uint64_t> keys;       // by id, of calls
   std::span<const std::uint64_t> names;      // by id, of values
-  std::span<const PlaceNodes::Where> where;  // by place where it was sampled
+  std::span<const PlaceNodes::Where> where;  // by sampled place
   [[nodiscard]] std::uint64_t rounds() const;
 };
 
-// Calls by call site, each a list over the snapshots. The costly ones are told alone, the others together.
+// Calls by call site, with values for every snapshot. The expensive ones are listed, the others combined.
 class CallsOverSnapshots {
  public:
   explicit CallsOverSnapshots(std::size_t snapshots) : snapshots_(snapshots) {}
@@ -45,14 +45,14 @@ class CallsOverSnapshots {
   std::map<std::uint64_t, reports::SnapshotCalls> calls_;
 };
 
-// `cuts` (one at least) are in step: all have about as many rounds. The rest of cuts by marks, that is of all ranks the
-// last snapshot, stays apart: has_rest. At most most_snapshots and the rest. Fills in all but what tells the
-// trigger.
+// `cuts` (at least one) are in step: all have about as many rounds. has_rest: the last snapshot of each rank is the
+// remainder after the last mark, and is kept separate. At most most_snapshots and the remainder. Fills all fields
+// except those of the trigger.
 void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& resolver, const ContextTree& tree,
                  const MarkNameTable& names, std::uint32_t ranks, std::size_t most_snapshots,
                  reports::SnapshotSeries& series);
 
-// nullptr where nothing was called.
+// nullopt: no calls.
 [[nodiscard]] std::optional<reports::SnapshotSeries> series_of(const TimedCalls& calls, const Resolver& resolver,
                                                                const reports::Application& application);
 

@@ -1,4 +1,3 @@
-// See sink_names.hpp.
 #include "knowledge_sources/plugins/snapshots/sink_names.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// "main;step;relax", as folded stacks are: from the outermost caller on. Deeper ones lack the outermost.
+// "main;step;relax", as in folded stacks: outermost caller first. Deeper ones lack the outermost.
 std::string stack_of(const ContextTree& tree, std::uint32_t node) {
   constexpr std::size_t kMostFrames = 128;
   std::vector<std::string> frames;

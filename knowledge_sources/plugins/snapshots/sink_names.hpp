@@ -1,4 +1,4 @@
-// How the calls, places and loops in a file of snapshots are called, when the run has ended.
+// Names of the calls, places and loops in a snapshot file, resolved at the end of the run.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,14 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of one program.
+// For one program.
 class SinkNames {
  public:
   // sink, resolver, tree: borrowed.
   SinkNames(SnapshotSink& sink, std::uint32_t partition, const Resolver& resolver, const ContextTree& tree)
       : sink_(sink), partition_(partition), resolver_(resolver), tree_(tree) {}
 
-  // Where the rank's calls were made and it was sampled. keys: as in CallSums, each once; where: by number of the
-  // place.
+  // Names the rank's calls and sampled places. keys: as in CallSums, each once; where: by number of the place.
   void give(std::uint32_t rank, std::span<const std::uint64_t> keys, std::span<const PlaceNodes::Where> where);
 
  private:
@@ -30,7 +29,7 @@ class SinkNames {
   const std::uint32_t partition_;
   const Resolver& resolver_;
   const ContextTree& tree_;
-  std::set<std::uint64_t> named_;  // calls, which are the same in all ranks
+  std::set<std::uint64_t> named_;  // named calls, which are common to all ranks
 };
 
 // "inner: MPI_Send in step (solver.c:31)"

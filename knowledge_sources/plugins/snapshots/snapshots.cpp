@@ -1,9 +1,9 @@
-// The profile over time: the iterations of a program's main loop, which is found by itself (main_loop.hpp), what the
-// program marked (rank_marks.hpp), and intervals of time (timed_calls.hpp). What is kept of each rank is cut at the
+// The profile over time: iterations of a program's main loop, found automatically (main_loop.hpp), the program's marks
+// (rank_marks.hpp), and intervals of time (timed_calls.hpp). The data of each rank is divided into iterations at the
 // end, when all ranks are known. Contributes Application::snapshots.
 //
-// Where records became sums for want of memory the moments are lost: no loop is looked for in such a rank, and its sums
-// are spread evenly over the snapshots that they may be of.
+// Where records were aggregated for lack of memory the times are lost: no loop is searched in such a rank, and its sums
+// are spread evenly over the snapshots that they may belong to.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,12 +43,13 @@ constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kMostNames = 65536;
 constexpr std::size_t kMostSnapshots = 2048, kMostOfAllMarks = 8192, kFewestSnapshots = 64;
 
-// For a program of so many ranks: some 30 MB in all, for each some hundred iterations of as many calls and functions.
+// For a program of this many ranks: some 30 MB in all, enough for some hundred iterations of as many calls and
+// functions of each.
 std::size_t room_of_rank(std::uint32_t ranks) {
   return std::clamp<std::size_t>((std::size_t{1} << 20) / std::max(ranks, 1u), 512, 16384);
 }
 
-// Of a worker: the calls over time, and room for those of a pack, to use its memory again.
+// Data of a worker: the calls over time, and reusable memory for a pack.
 struct OfWorker {
   TimedCalls timed;
   std::vector<Moment> room;
@@ -125,15 +126,15 @@ class Snapshots final : public Analysis {
   void add_waits(OfWorker& worker, const blackboard::EntryRef& entry);
   void add_names(const DefinitionSpan& span);
   void name_counters(std::uint32_t rank, const instrument::DecodedCounters& counters);
-  void tell_place(std::uint32_t rank, const instrument::Definition& definition);
+  void send_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_complaints(reports::Application& application) const;
   void give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
                        std::span<const RankCut> cuts) const;
-  void give_rounds(std::span<const RankCut> cuts) const;
-  void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
+  void send_rounds(std::span<const RankCut> cuts) const;
+  void send_ends(const Resolver& resolver, PlaceNodes& nodes) const;
 
   using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
   struct OfSeries {
@@ -146,15 +147,15 @@ class Snapshots final : public Analysis {
   std::string level_;
   double ticks_per_second_;
   blackboard::Blackboard* board_ = nullptr;
-  std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
+  std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: no packs of the rank arrived here
   SampledRanks contexts_;
-  std::vector<std::vector<std::uint32_t>> counters_;  // by rank: what was counted with each sample, by name
-  std::atomic<bool> samples_events_ = false;          // relaxed: it is told before the first sample
+  std::vector<std::vector<std::uint32_t>> counters_;  // by rank: the events counted with each sample, by name
+  std::atomic<bool> samples_events_ = false;          // relaxed: set before the first sample
   const std::vector<Condition> conditions_;
   const std::uint32_t partition_;
   ProgramWatch watch_;
   SnapshotSink* const sink_;     // nullptr: none
-  TraceSink* const trace_;       // likewise
+  TraceSink* const trace_;       // nullptr: none
   const std::int64_t interval_;  // ns
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
@@ -203,7 +204,7 @@ void Snapshots::add(OfWorker& worker, const PosixSpan& span) {
   }
 }
 
-// Queries that were only counted have no moments either, and nobody misses them.
+// Queries that were only counted have no times either, and need none.
 void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   const auto& header = *span.header;
   const PackTime time(header, ticks_per_second_);
@@ -232,7 +233,7 @@ void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   }
 }
 
-// Samples of threads beside the first one, whose own come in line with its calls; and what all have counted.
+// Samples of other threads than the first, whose samples are ordered with its calls; and counters of all threads.
 void Snapshots::add(const SampleSpan& span) {
   const auto& header = *span.header;
   const bool takes_samples = header.thread != 0 && !samples_events_.load(std::memory_order_relaxed);
@@ -268,16 +269,16 @@ void Snapshots::add(const ContextSpan& span) {
   add_sums(contexts_.of(span.header->rank, span.header->thread).contexts, entries);
 }
 
-// One lock for those of a rank.
+// One lock for all waits of a rank.
 void Snapshots::add_waits(OfWorker& worker, const blackboard::EntryRef& entry) {
   const std::vector<RankWait> waits = waits_by_rank(entry);
   if (!waits.empty() && waits.back().rank >= ranks_.size())
-    throw BadPartial("Waits of another analyzer name a rank that is not there.");
+    throw BadPartial("Waits of another analyzer refer to a rank that does not exist.");
   const auto is_time = [](const RankWait& wait) {
     return SnapshotList::is_time(wait.call_begin) && SnapshotList::is_time(wait.begin) &&
            wait.ns < static_cast<std::uint64_t>(SnapshotList::kLatest);
   };
-  if (!std::ranges::all_of(waits, is_time)) throw BadPartial("Waits of another analyzer are out of time.");
+  if (!std::ranges::all_of(waits, is_time)) throw BadPartial("Waits of another analyzer have invalid times.");
   std::unique_lock<std::mutex> guard;
   RankSeries* series = nullptr;
   for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -303,12 +304,12 @@ void Snapshots::add_names(const DefinitionSpan& span) {
       samples_events_.store(counters->fixed.unit == instrument::SampleUnit::kEvents, std::memory_order_relaxed);
       name_counters(span.header->rank, *counters);
     } else if (sink_ != nullptr) {
-      tell_place(span.header->rank, *definition);
+      send_place(span.header->rank, *definition);
     }
   }
 }
 
-// Their names are as those of marks.
+// Their names are encoded like those of marks.
 void Snapshots::name_counters(std::uint32_t rank, const instrument::DecodedCounters& counters) {
   std::vector<std::uint32_t> ids;
   for (std::uint32_t i = 0; i < counters.fixed.counters; ++i) {
@@ -322,8 +323,8 @@ void Snapshots::name_counters(std::uint32_t rank, const instrument::DecodedCount
   counters_[rank] = std::move(ids);
 }
 
-// A file that is read while the program runs has where in which module a call was made.
-void Snapshots::tell_place(std::uint32_t rank, const instrument::Definition& definition) {
+// A file read during the run has the module and offset of each call.
+void Snapshots::send_place(std::uint32_t rank, const instrument::Definition& definition) {
   const std::scoped_lock guard(names_mutex_);
   if (const auto* const module = std::get_if<instrument::DecodedModule>(&definition)) {
     modules_.try_emplace({rank, module->fixed.module}, module->path);
@@ -375,7 +376,7 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   std::map<std::uint32_t, std::unique_ptr<RankSeries>> read;
   for (auto left = in.get_count(8); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>();
-    in.check(rank < ranks_.size(), "names a rank that is not there");
+    in.check(rank < ranks_.size(), "refers to a rank that does not exist");
     auto& series = read[rank] = make_series(rank);
     series->read(in);
   }
@@ -383,7 +384,7 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   absorbed_.merge(timed);
   contexts_.merge(contexts);
   names_.merge(names);
-  // All packs of a rank come to one analyzer.
+  // All packs of a rank go to one analyzer.
   for (auto& [rank, series] : read) ranks_[rank] = std::move(series);
 }
 
@@ -400,14 +401,14 @@ void Snapshots::contribute_loops(const Resolver& resolver, PlaceNodes& nodes, re
     series.line = place.line;
     series.call_sites = loop.sites;
     series.regular = loop.regular;
-    if (number == 0 && trace_ != nullptr) give_rounds(loop.cuts);
+    if (number == 0 && trace_ != nullptr) send_rounds(loop.cuts);
     give_iterations(number++, series, loop.cuts);
     fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
     application.snapshots.series.push_back(std::move(series));
   }
 }
 
-void Snapshots::give_rounds(std::span<const RankCut> cuts) const {
+void Snapshots::send_rounds(std::span<const RankCut> cuts) const {
   for (const RankCut& cut : cuts) {
     std::uint64_t first = 1;
     for (const Snapshot& snapshot : cut.snapshots) {
@@ -431,7 +432,7 @@ void Snapshots::give_iterations(std::uint32_t number, const reports::SnapshotSer
   }
 }
 
-// Where the run of a rank ended, in ns on the program's time axis.
+// End of a rank's run, in ns on the program's time axis.
 std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
   const RankLedger& ledger = resolver.ledger(rank);
   const ProcessFacts& facts = resolver.process(rank);
@@ -440,13 +441,13 @@ std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
   return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
 }
 
-// What came after the last cuts, and where all calls were made.
-void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
+// Remainders after the last snapshots, and the places of all calls.
+void Snapshots::send_ends(const Resolver& resolver, PlaceNodes& nodes) const {
   SinkNames names(*sink_, partition_, resolver, nodes.tree());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_[rank]) continue;
     const RankMarks& marks = ranks_[rank]->marks();
-    marks.give_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole(), !ranks_[rank]->has_moments());
+    marks.send_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole(), !ranks_[rank]->has_moments());
     const auto where = nodes.of_rank(rank);
     std::vector<std::uint64_t> keys = keys_of(ranks_[rank]->series());
     keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
@@ -472,7 +473,7 @@ const char* function_of(SeriesKind kind) {
   return "";
 }
 
-// The series of all ranks that have one of this kind and name.
+// The series of all ranks with this kind and name.
 Snapshots::CutsBySeries Snapshots::cuts_by_series(const Resolver& resolver, PlaceNodes& nodes, Where& where) const {
   CutsBySeries all;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -517,7 +518,7 @@ void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, re
     fill_series(cuts, RankMarks::is_cut(kind), resolver, nodes.tree(), names_, application.ranks, most_snapshots,
                 series);
   }
-  // Phases, which are together, by time; their names have no order.
+  // Phases, which are contiguous, by time; their names have no order.
   auto& all_series = application.snapshots.series;
   const auto is_phase = [](const reports::SnapshotSeries& series) { return series.trigger == "phase"; };
   const auto begin = std::ranges::find_if(all_series, is_phase),
@@ -526,7 +527,7 @@ void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, re
                            [](const auto& series) { return sum_of(series.seconds); });
 }
 
-// What is in no series.
+// Calls in no series.
 void Snapshots::contribute_complaints(reports::Application& application) const {
   reports::Snapshots& snapshots = application.snapshots;
   for (const auto& rank : ranks_) {
@@ -556,7 +557,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
   contribute_complaints(application);
   contribute_marks(resolver, nodes, application);
   contribute_loops(resolver, nodes, application);
-  if (sink_ != nullptr) give_ends(resolver, nodes);
+  if (sink_ != nullptr) send_ends(resolver, nodes);
   if (auto series = series_of(timed(), resolver, application))
     application.snapshots.series.push_back(std::move(*series));
 }

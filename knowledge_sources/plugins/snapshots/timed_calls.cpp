@@ -1,4 +1,3 @@
-// See timed_calls.hpp.
 #include "knowledge_sources/plugins/snapshots/timed_calls.hpp"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ void TimedCalls::widen_to(unsigned shift) {
   }
 }
 
-// What of [begin, end) is after MPI_Init.
+// The part of [begin, end) after MPI_Init.
 TimedCalls::Stretch TimedCalls::reach(std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t kLatest = std::int64_t{1} << 62;
   const auto from = std::clamp<std::int64_t>(begin, 0, kLatest), to = std::clamp<std::int64_t>(end, from, kLatest);

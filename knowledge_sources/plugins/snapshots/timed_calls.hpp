@@ -1,6 +1,6 @@
 // The calls of all ranks over time, by function and call site, in bounded memory: at most kBins intervals, whose length
-// doubles whenever the run outgrows them. Time is split exactly among the intervals that a call covers; the call and
-// its bytes are of the one that it begins in.
+// doubles whenever the run exceeds them. Time is split exactly among the intervals of a call; the call and its bytes
+// count where it begins.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,19 @@ class TimedCalls {
  public:
   static constexpr std::size_t kBins = 256;
   static constexpr unsigned kFirstShift = 20, kLastShift = 55;  // an interval is 2^shift ns: 1 ms at first
-  static constexpr std::size_t kMostRows = 1024;          // 6 KiB each; further call sites share one of I/O or MPI
-  static constexpr std::uint32_t kFurther = 0xFFFFFFFFu;  // the call site of these
+  static constexpr std::size_t kMostRows = 1024;          // 6 KiB each; further call sites of I/O or MPI share one
+  static constexpr std::uint32_t kFurther = 0xFFFFFFFFu;  // call site of these
 
-  // [begin, end) in ns since the program's MPI_Init; what lies before that counts from there. weight: of each.
+  // [begin, end) in ns since the program's MPI_Init; time before that counts from there. weight: of each.
   void add(std::uint64_t key, std::int64_t begin, std::int64_t end, std::uint64_t bytes, std::uint64_t weight);
-  // That a call waited then.
+  // The time that a call waited.
   void add_wait(std::uint64_t key, std::int64_t begin, std::int64_t end);
-  // Sums of calls of which only is known that they were in [begin, end): spread evenly.
+  // Sums of calls at unknown times in [begin, end): spread evenly.
   void spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
   void merge(const TimedCalls& other);
 
   [[nodiscard]] unsigned shift() const { return shift_; }
-  [[nodiscard]] std::size_t bins() const;  // that hold something, and those before them
+  [[nodiscard]] std::size_t bins() const;  // intervals up to the last used one
   // use(key, sums of kBins)
   template <class Use>
   void for_each_row(Use&& use) const {

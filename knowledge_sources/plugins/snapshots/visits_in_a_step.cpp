@@ -1,4 +1,3 @@
-// See visits_in_a_step.hpp.
 #include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@ namespace {
 
 constexpr std::size_t kFewestSteps = 10;
 constexpr double kLonger = 4;       // times any other round of a step
-constexpr double kOnItsSide = 0.9;  // of the rounds at a place
+constexpr double kOnItsSide = 0.9;  // of the rounds at a position
 
 double median(std::vector<double> values) {
   const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

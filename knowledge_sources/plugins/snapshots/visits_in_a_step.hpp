@@ -1,5 +1,5 @@
-// A loop's first call may come several times in a time step, as an exchange of halos does in each direction: then most
-// of its rounds are short, and one in so many has the step's work. Those that belong together become one.
+// A loop's first call may occur several times in a time step, as a halo exchange does in each direction: then most
+// rounds are short, and one in so many contains the work of the step. This joins the rounds of a step.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace ardoise::knowledge_sources {
 
-// 2, 3, 4 or 6 where one in so many rounds, always at the same place, takes four times as long as any other; else 1.
-// seconds: of each round, less what it spent in calls.
+// 2, 3, 4 or 6 if one in so many rounds, always at the same position, takes four times as long as any other; else 1.
+// seconds: of each round, without its calls.
 [[nodiscard]] std::size_t visits_in_a_step(std::span<const double> seconds);
 
-// Each `visits` rounds as one; what is left at the end goes with the last whole one.
+// Joins each `visits` rounds into one; leftover rounds join the last complete one.
 [[nodiscard]] std::vector<Snapshot> joined_by(std::size_t visits, std::vector<Snapshot> rounds);
 
 }  // namespace ardoise::knowledge_sources

@@ -1,7 +1,7 @@
-// An example to copy: how many messages and bytes went out with each tag, and how many of the blocking ones on
-// MPI_COMM_WORLD met a blocking receive. It reads the mpi_events of its level and adds a table to the model
-// (Application::extensions), which becomes a section of the report; and in a trace (--trace all,attributes=plugins)
-// each send says whether it is a large one. docs/internals/knowledge_sources.md explains each step.
+// An example to copy: messages and bytes sent with each tag, and how many of the blocking ones on MPI_COMM_WORLD met a
+// blocking receive. It reads the mpi_events of its level and adds a table to the model (Application::extensions), which
+// becomes a section of the report; and in a trace (--trace all,attributes=plugins) each send has an attribute that says
+// whether it is large. docs/internals/knowledge_sources.md explains each step.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -25,10 +25,10 @@ using namespace ardoise::knowledge_sources;
 namespace blackboard = ardoise::blackboard;
 namespace instrument = ardoise::instrument;
 
-constexpr std::uint32_t kVersion = 2;             // of the bytes of partial()
-constexpr std::size_t kMostEnds = 1'000'000;      // that wait for their other end
-constexpr std::uint64_t kLarge = 4096;            // bytes: what most MPIs send only when the receiver is ready
-constexpr bool kSends = true, kReceives = false;  // the sides of a joint
+constexpr std::uint32_t kVersion = 2;         // of the bytes of partial()
+constexpr std::size_t kMostEnds = 1'000'000;  // that wait for their other end
+constexpr std::uint64_t kLarge = 4096;        // bytes: most MPIs send larger messages only when the receiver is ready
+constexpr bool kSends = true, kReceives = false;  // sides of a joint
 
 struct Sums {
   std::uint64_t messages = 0, bytes = 0, met = 0;
@@ -43,7 +43,7 @@ void merge(ByTag& into, const ByTag& from) {
   }
 }
 
-// The two ends of a message come to the analyzers of the two ranks; both go to the owner of this key.
+// The two ends of a message arrive at the analyzers of the two ranks; both go to the owner of this key.
 struct Channel {
   std::uint32_t source, destination;
   std::int32_t tag;
@@ -63,8 +63,7 @@ class TagUsage final : public Analysis {
  public:
   explicit TagUsage(const AnalysisContext& context) : context_(context), level_(context.level) {}
 
-  // One ByTag for each worker, so that the operation needs no lock: operations of one worker never run at the same
-  // time.
+  // One ByTag for each worker, so that the operation needs no lock: operations of one worker never run concurrently.
   void attach(LevelSources& sources) override {
     values_.attach(sources, context_);
     size_ = values_.define<std::string_view>("tag_usage::size", "of a message: small, or large: 4096 bytes and more");
@@ -89,7 +88,7 @@ class TagUsage final : public Analysis {
     return out.take();
   }
 
-  // Read everything, then merge: bytes that are refused (BadPartial) must leave nothing behind.
+  // Read everything, then merge: rejected bytes (BadPartial) must have no effect.
   void absorb(std::span<const std::byte> partial) override {
     ByteReader in(partial, "tag_usage");
     in.expect_version(kVersion);
@@ -115,7 +114,7 @@ class TagUsage final : public Analysis {
  private:
   void add(ByTag& tags, const MpiSpan& span) {
     EventValueBatch values(values_);
-    const std::uint64_t weight = span.header->weight;  // occurrences that a record stands for
+    const std::uint64_t weight = span.header->weight;  // number of calls that a record represents
     const std::uint32_t rank = span.header->rank;
     instrument::for_each_event(
         span.records,
@@ -146,7 +145,7 @@ class TagUsage final : public Analysis {
       keyed_.send(key, end);
     }
   }
-  // On the owner of the key, in any worker.
+  // On the owner of the key, on any worker.
   void meet(const End& end) {
     const std::scoped_lock guard(mutex_);
     (void)ends_.add(end.channel, end.sends == kSends, end.channel.tag, [this](std::int32_t tag) { ++met_[tag].met; });
@@ -165,7 +164,7 @@ class TagUsage final : public Analysis {
   EventKey<std::string_view> size_;
   WorkerSlots<ByTag> slots_;
   Keyed<End> keyed_;
-  std::mutex mutex_;  // of the next two
+  std::mutex mutex_;  // guards the next two
   Joint<Channel, std::int32_t> ends_{kMostEnds};
   ByTag met_;
   ByTag absorbed_;

@@ -1,12 +1,12 @@
-// The temporal map: what share of their time groups of ranks spent in each class of calls, over the time of the run.
-// Memory is bounded whatever the run time (TimeBins) and the number of ranks (kMaxGroups). Reads mpi_events and
-// posix_events of its level; contributes Application::temporal.
+// The temporal map: the share of time that groups of ranks spent in each class of calls, over the run. Memory is
+// bounded for any run time (TimeBins) and number of ranks (kMaxGroups). Reads mpi_events and posix_events of its level;
+// contributes Application::temporal.
 //
-// Time: a pack says where the program's time 0 lies on its process's clock (PackHeader::origin_tick, with the clock's
-// offset applied by the process) and how fast that clock ticks. So records are placed when they arrive, without waiting
-// for definitions. Placement is as good as these two: the offset's error is in Quality::clock_error_seconds, and a
-// clock whose rate was known to 1e-6 at the time of sending is off by 1 ms after 1000 s, less than a bin at that
-// length. Packs that do not say are left out, and a notice counts their records.
+// Time: a pack has the tick of the program's time 0 on its process's clock (PackHeader::origin_tick, with the clock's
+// offset applied by the process) and the clock's rate, so records are placed when they arrive, without definitions. The
+// error is that of these two: the offset's error is in Quality::clock_error_seconds, and a rate known to 1e-6 at the
+// time of sending causes 1 ms after 1000 s, less than a bin at that length. Packs without them are left out, and a
+// notice counts their records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ std::array<std::uint8_t, std::size_t{1} << instrument::kFunctionBits> class_tabl
   return table;
 }
 
-// Ticks since the program's origin to nanoseconds in fixed point: exact to 2^-32 of the rate, no floating point per
-// event.
+// Converts ticks since the program's origin to nanoseconds in fixed point: exact to 2^-32 of the rate, without floating
+// point per event.
 class TickScale {
  public:
   explicit TickScale(double ns_per_tick)
@@ -88,7 +88,7 @@ class Temporal final : public Analysis {
       for (const TimeBins& each : bins) each.write(out);
     }
     void read(ByteReader& in) {
-      in.check(in.get_count(1) == bins.size(), "is of a program with another number of ranks");
+      in.check(in.get_count(1) == bins.size(), "belongs to a program with another number of ranks");
       unplaced = in.get<std::uint64_t>();
       for (TimeBins& each : bins) each.read(in);
     }
@@ -119,7 +119,7 @@ void Temporal::attach(LevelSources& sources) {
   subscribe<AggregateSpan>(sources, "temporal", level_, kAggregates, slots_, add_span);
 }
 
-// What begins before the origin (in MPI_Init) counts from there.
+// Intervals that begin before the origin (in MPI_Init) count from there.
 void add_interval(TimeBins& bins, Class row, const TickScale& scale, std::uint64_t origin, std::uint64_t begin,
                   std::uint64_t duration, std::uint64_t weight) {
   const std::uint64_t end = begin + duration;
@@ -130,7 +130,7 @@ void add_interval(TimeBins& bins, Class row, const TickScale& scale, std::uint64
   bins.add(row, from, to, weight);
 }
 
-// Places the records of a pack: place(bins, scale); a pack that does not say where is counted.
+// Places the records of a pack: place(bins, scale); a pack without an origin is counted.
 void Temporal::add(Results& results, const auto& span) const {
   const auto& header = *span.header;
   if (header.origin_tick == 0) {
@@ -159,7 +159,7 @@ void Temporal::place(TimeBins& bins, const TickScale& scale, const PosixSpan& sp
   }
 }
 
-// All that is known of calls that were folded is when the first began and the last ended: their time is spread evenly.
+// Only the begin of the first and the end of the last aggregated call are known: their time is spread evenly.
 void Temporal::place(TimeBins& bins, const TickScale& scale, const AggregateSpan& span) const {
   const auto& header = *span.header;
   if (header.last_tick <= header.origin_tick) return;
@@ -181,7 +181,7 @@ void Temporal::place(TimeBins& bins, const TickScale& scale, const AggregateSpan
       };
       const std::uint64_t begin = from + part(to - from, 0), end = from + part(to - from, 1);
       const std::uint64_t time = part(total, 1) - part(total, 0);
-      // Several threads may have spent more time than has passed.
+      // Several threads may have spent more time than elapsed.
       const std::uint64_t length = std::max<std::uint64_t>(end - begin, 1);
       if (time / length != 0) bins.add(row, begin, begin + length, time / length);
       bins.add(row, begin, begin + time % length, 1);
@@ -202,7 +202,7 @@ void Temporal::absorb(std::span<const std::byte> partial) {
 }
 
 // The nanoseconds that the ranks of each group existed in each bin: from the origin to the start of MPI_Finalize, or to
-// the last record for a rank that didn't say.
+// the last record if that is unknown.
 std::vector<TimeBins> Temporal::available(const Resolver& resolver, unsigned shift) const {
   std::vector<TimeBins> result(groups_, TimeBins(1));
   for (TimeBins& bins : result) bins.widen_to(shift);
@@ -221,7 +221,7 @@ void Temporal::contribute(const Resolver& resolver, reports::Application& applic
   Results all = merged();
   if (all.unplaced != 0) {
     application.quality.notices.push_back(counted(all.unplaced, "record", "is", "are") +
-                                          " not in the temporal map: no pack says when the program began.");
+                                          " not in the temporal map: the start of the program is unknown.");
   }
   unsigned shift = TimeBins::kFirstShift;
   for (const TimeBins& bins : all.bins) shift = std::max(shift, bins.empty() ? 0u : bins.shift());

@@ -1,6 +1,6 @@
-// The communication of a program as a sparse list: for each rank the peers it sent to, as (communicator, peer) in the
-// rank's own numbers, with messages, bytes and ticks. World ranks come at the end, when all communicators are known.
-// Memory: 32 bytes for each edge.
+// The communication of a program as a sparse list: for each rank the destinations, as (communicator, peer) in the
+// rank's own numbers, with messages, bytes and ticks. World ranks are resolved at the end, when all communicators are
+// known. Memory: 32 bytes for each edge.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace ardoise::knowledge_sources {
 
-// Who is the source of the data that one call moves: this rank, or (Get) the peer.
+// Source of the data that a call moves: this rank, or (Get) the peer.
 enum class Direction : std::uint32_t { kToPeer = 0, kFromPeer = 1 };
 
-// direction:1 | comm:18 | peer:32 and a bit that keeps it from being 0.
+// direction:1 | comm:18 | peer:32 and a bit that makes it non-zero.
 [[nodiscard]] constexpr std::uint64_t edge_key(Direction direction, std::uint32_t comm, std::int32_t peer) {
   return std::uint64_t{1} << 63 | static_cast<std::uint64_t>(direction) << 62 | std::uint64_t{comm} << 32 |
          static_cast<std::uint32_t>(peer);

@@ -1,9 +1,10 @@
-// Who sends how much to whom: edges weighted in messages, bytes and time, from point-to-point and one-sided calls and
-// from the parts of neighbourhood collectives. Each message counts once, at the sender; what a Get fetches flows from
-// its target to its origin and counts at the origin. Reads the mpi_events of its level; contributes Application::edges,
-// and edges_between where programs share a world.
+// The communication matrix: edges weighted by messages, bytes and time, from point-to-point and one-sided calls and
+// from the parts of neighbourhood collectives. Each message counts once, at the sender; data of a Get flows from its
+// target to its origin and counts at the origin. Reads the mpi_events of its level; contributes Application::edges, and
+// edges_between if programs share a world.
 //
-// Time is that of the sending call. A neighbourhood collective's time is shared evenly by its parts in the same pack.
+// Time is that of the sending call. A neighbourhood collective's time is divided evenly among its parts in the same
+// pack.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
     return edges_.at(scratch, header, edge_key(direction, comm, peer));
   };
   std::vector<instrument::NeighbourExtension> parts;
-  std::uint64_t neighbour_ticks = 0;  // of the collective that they are parts of
+  std::uint64_t neighbour_ticks = 0;  // of the collective of these parts
   const auto close_neighbours = [&] {
     for (std::uint64_t i = 0; i < parts.size(); ++i) {
       edge(Direction::kToPeer, parts[i].comm, parts[i].destination)
@@ -99,7 +100,7 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
   edges_.add(header, scratch);
 }
 
-// The time of neighbourhood collectives is shared by all their parts in the pack, in proportion to their number.
+// The time of neighbourhood collectives is divided among all their parts in the pack, in proportion to their number.
 void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
   using instrument::AggregatePart;
   const auto& header = *span.header;
@@ -136,7 +137,7 @@ void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
   edges_.add(header, scratch);
 }
 
-// The same pair may have talked over several communicators. Stable: the floating point sums keep their order.
+// A pair may have communicated over several communicators. Stable: floating point sums keep their order.
 void sum_up_pairs(std::vector<reports::Edge>& edges) {
   std::ranges::stable_sort(edges, [](const auto& a, const auto& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;

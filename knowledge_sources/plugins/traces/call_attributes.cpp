@@ -1,4 +1,3 @@
-// See call_attributes.hpp.
 #include "knowledge_sources/plugins/traces/call_attributes.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ void CallAttributes::put_text(std::uint32_t key, const std::string& text, bool i
   put(key, OTF2_TYPE_STRING, value, used);
 }
 
-// One that the call uses has the number of its operation; of several their ages, which are the same in each round of a
+// A request is given as the number of its operation; several requests as their ages, which are equal in each round of a
 // loop.
 void CallAttributes::put_requests(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
                                   TraceLosses& losses) {
@@ -127,31 +126,31 @@ void CallAttributes::put_persistent(const instrument::MpiRecord& call, TraceRank
 }
 
 void CallAttributes::put_objects(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used) {
-  const UntoldObjects untold = untold_objects(call);
+  const MissingObjects missing = missing_objects(call);
   OTF2_AttributeValue value{};
-  if (untold.communicator && call.comm() != instrument::kNoComm) {
+  if (missing.communicator && call.comm() != instrument::kNoComm) {
     value.commRef = call.comm();
     rank.use_communicator(value.commRef);
     put(kCommAttribute, OTF2_TYPE_COMM, value, used);
   }
-  if (untold.peer && call.peer != instrument::kNoPeer) {
+  if (missing.peer && call.peer != instrument::kNoPeer) {
     value.int64 = call.peer;
     put(kPeerAttribute, OTF2_TYPE_INT64, value, used);
     value.int64 = call.tag;
-    if (untold.tag) put(kPeerTagAttribute, OTF2_TYPE_INT64, value, used);
+    if (missing.tag) put(kPeerTagAttribute, OTF2_TYPE_INT64, value, used);
   }
-  if (untold.window && call.comm() != instrument::kNoComm) {
+  if (missing.window && call.comm() != instrument::kNoComm) {
     value.rmaWinRef = trace_window(call.comm(), instrument::window_of(call.tag));
     rank.use_communicator(call.comm());
     rank.windows.use(value.rmaWinRef);
     put(kWindowAttribute, OTF2_TYPE_RMA_WIN, value, used);
   }
-  if (untold.file && call.peer > 0) {
+  if (missing.file && call.peer > 0) {
     value.ioHandleRef = trace_handle(static_cast<std::uint32_t>(call.peer), true);
     rank.use_handle(value.ioHandleRef);
     put(kFileAttribute, OTF2_TYPE_IO_HANDLE, value, used);
   }
-  if (untold.prepares) {
+  if (missing.prepares) {
     value.uint64 = rank.prepare(call.begin);
     put(kPreparedAttribute, OTF2_TYPE_UINT64, value, used);
   }

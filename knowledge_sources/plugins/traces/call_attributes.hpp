@@ -1,6 +1,6 @@
-// The arguments of a call on their way to the attributes of its Enter: ArgumentsExtensions come before the call's
-// record (argument_bytes.hpp), perhaps in an earlier pack. Where some of them are missing, as when their records became
-// sums, the call has none.
+// The arguments of a call, for the attributes of its Enter: ArgumentsExtensions precede the call's record
+// (argument_bytes.hpp), perhaps in an earlier pack. If some are missing, because their records were aggregated, the
+// call has none.
 #pragma once
 
 #include <otf2/OTF2_AttributeList.h>
@@ -27,16 +27,16 @@ class CallAttributes {
   CallAttributes& operator=(const CallAttributes&) = delete;
 
   void add(const instrument::ArgumentsExtension& some);
-  // The location has told of a start with this number.
+  // The location has written the start of an operation with this number.
   void has_started(std::uint32_t number) { last_started_ = std::max(last_started_, number); }
-  // Those of the call; nullptr: none. To be written before the next call of this function. used: gets their keys' bits.
-  // with_objects: also what the call's events leave out: communicator, peer, window, file. context: where it came from;
-  // 0: not to be told.
+  // Attributes of the call; nullptr: none. To be written before the next call of this function. used: gets the bits of
+  // their keys. with_objects: includes objects that the call's events lack: communicator, peer, window, file. context:
+  // calling context; 0: omitted.
   [[nodiscard]] OTF2_AttributeList* of(const instrument::MpiRecord& call, bool with_objects, std::uint32_t context,
                                        TraceRankState& rank, std::uint64_t& used, TraceLosses& losses);
   // One attribute, of another event.
   [[nodiscard]] OTF2_AttributeList* alone(std::uint32_t key, std::uint64_t number, std::uint64_t& used);
-  // Where a call came from, of one without arguments.
+  // Calling context of a call without arguments.
   [[nodiscard]] OTF2_AttributeList* alone_stack(std::uint32_t context, std::uint64_t& used);
 
  private:

@@ -1,4 +1,3 @@
-// See message_numbers.hpp.
 #include "knowledge_sources/plugins/traces/message_numbers.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -12,7 +11,7 @@ MessageNumbers::Number MessageNumbers::next(Channels& channels, const MessageKey
 
 MessageNumbers::Number MessageNumbers::send(const MessageKey& to) { return is_on_ ? next(sent_, to) : std::nullopt; }
 
-// Those that are in order now; the number of the one that has just ended, where it is among them.
+// Operations that are in order now; the number of the one that has just ended, if it is among them.
 MessageNumbers::Number MessageNumbers::count(std::uint32_t which) {
   Number of_it;
   for (const EndInOrder& each : in_order_) {

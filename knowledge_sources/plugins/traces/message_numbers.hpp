@@ -1,11 +1,10 @@
-// Numbers the messages of one rank so that both ends of a message get one number, each by itself: the messages from one
-// rank to another in a communicator with a tag are received in the order in which they were sent (MPI does not let them
-// overtake), so both ends count 0, 1, 2 … Receives count in the order of their posting; where a receive ends while an
-// earlier one from any source or with any tag might still get the message before it, its number is not known then, and
-// it has none.
+// Numbers the messages of one rank so that both ends of a message independently get the same number: messages between
+// two ranks in a communicator with one tag are received in the order of sending (MPI does not let them overtake), so
+// both ends count 0, 1, 2 … Receives count in the order of posting; if a receive ends while an earlier one from any
+// source or with any tag might still get the previous message, its number is unknown and omitted.
 //
-// That holds where all messages of the rank are seen, in their order: when records became sums, or several threads make
-// MPI calls, there are no more numbers (stop()).
+// This requires all messages of the rank, in order: after records were aggregated, or if several threads make MPI
+// calls, there are no numbers (stop()).
 #pragma once
 
 #include <cstdint>
@@ -28,13 +27,13 @@ class MessageNumbers {
   void stop() { is_on_ = false; }
 
   [[nodiscard]] Number send(const MessageKey& to);
-  // Posted and ended at once; from: as it was.
+  // Posted and completed at once; from: the actual source and tag.
   [[nodiscard]] Number receive(const MessageKey& from);
-  // Posted by the call that began then; from: as given.
+  // Posted by the call that began then; from: as passed.
   void post(std::uint64_t tick, const MessageKey& from);
   [[nodiscard]] Number end(std::uint64_t tick, std::int32_t source, std::int32_t tag);
   void cancel(std::uint64_t tick);
-  // The process's next one on the communicator: members call them in the same order.
+  // The process's next one on the communicator: all members call collectives in the same order.
   [[nodiscard]] Number collective(std::uint32_t comm) { return is_on_ ? Number(collectives_[comm]++) : std::nullopt; }
 
  private:
@@ -46,9 +45,9 @@ class MessageNumbers {
   std::unordered_map<std::uint32_t, std::uint64_t> collectives_;  // so far, by communicator
   Channels sent_, received_;                                      // so far
   PostOrder order_{PostOrder::Of::kReceives};
-  StartedList<std::uint32_t> posted_;  // places in order_
-  std::uint32_t ended_ = 0;            // receives
-  std::vector<EndInOrder> in_order_;   // to use its memory again
+  StartedList<std::uint32_t> posted_;  // indices in order_
+  std::uint32_t ended_ = 0;            // completed receives
+  std::vector<EndInOrder> in_order_;   // reused memory
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See pack_ring.hpp.
 #include "knowledge_sources/plugins/traces/pack_ring.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +85,7 @@ void PackRing::add(const PackHeader& pack, std::int64_t begin, std::int64_t end)
 
 void PackRing::keep_around(std::int64_t ns) {
   const std::scoped_lock lock(mutex_);
-  // Those that lie close together keep the same.
+  // Marks close together share one window.
   if (marks_.empty() || ns - marks_.back() > limits_.last_ns / kFilesOfTime || ns < marks_.back()) marks_.push_back(ns);
 }
 
@@ -109,7 +108,7 @@ void PackRing::remove(std::deque<File>::iterator file, bool is_beyond_limit) {
   files_.erase(file);
 }
 
-// The newest stays.
+// Keeps the newest file.
 void PackRing::remove_old() {
   for (auto file = files_.begin(); limits_.last_ns != 0 && file + 1 < files_.end();) {
     if (file->end < newest_ - limits_.last_ns && !is_kept(*file)) {
@@ -128,7 +127,7 @@ void PackRing::remove_old() {
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> PackRing::windows() const {
-  // Of ranks that have lost something the first that is left; at the border of files one rank is behind the other.
+  // The latest of the first remaining times of ranks that have lost packs; at file borders ranks are not aligned.
   std::int64_t from = INT64_MIN;
   std::map<std::uint32_t, std::int64_t> begins;
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
@@ -153,7 +152,7 @@ void PackRing::for_each(const std::function<void(std::uint32_t rank, const Gone&
     instrument::PackSequence packs(read.bytes());
     while (const auto pack = packs.next()) use(*pack);
     const std::string& fault = read.error.empty() ? packs.error() : read.error;
-    if (!fault.empty()) complain_(fmt::format("The trace lacks what was kept in '{}': {}", file.path.string(), fault));
+    if (!fault.empty()) complain_(fmt::format("The trace lacks the data kept in '{}': {}", file.path.string(), fault));
   }
 }
 

@@ -1,8 +1,8 @@
-// What a trace with last= or limit= may still have to show: the packs of this analyzer as they came, in files on disk,
-// of which the oldest go. When all have ended, what is left becomes events (traces.cpp). Each file has at most an
-// eighth of the limit, or a quarter of the time, so that a little more is kept than was asked for.
+// Packs that a trace with last= or limit= may still contain: the packs of this analyzer as received, in files on disk,
+// of which the oldest are removed. At the end the remaining packs become events (traces.cpp). Each file has at most an
+// eighth of the limit, or a quarter of the time, so a little more is kept than requested.
 //
-//   packs ──▶ newest file … oldest file ──▶ gone, but for the times around a mark (keep=)
+//   packs ──▶ newest file … oldest file ──▶ removed, except for the times around a mark (keep=)
 //
 // Thread safe. A copy of the process (fork) must not use it, and leaves the files.
 #pragma once
@@ -26,33 +26,34 @@ class PackRing {
  public:
   struct Limits {
     std::int64_t last_ns = 0;  // 0: all of the time
-    std::uint64_t bytes = 0;   // 0: any number
+    std::uint64_t bytes = 0;   // 0: unlimited
   };
-  // What of a rank has gone.
+  // Records of a rank that were removed.
   struct Gone {
     std::uint64_t mpi = 0, posix = 0, samples = 0;                                  // by the ledger
     std::map<std::pair<std::uint32_t, instrument::PackClass>, std::uint64_t> next;  // orders, by thread and class
     void add(const Gone& other);
   };
 
-  // folder: there; complain: gets a sentence where a file cannot be read again; fail: is called with the reason where
-  // one cannot be written, and nothing is kept from then on.
+  // folder: exists; complain: gets a sentence if a file cannot be read back; fail: called with the reason if one cannot
+  // be written, and no packs are kept from then on.
   PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain,
            std::function<void(const std::string& reason)> fail);
-  ~PackRing();  // the files go
+  ~PackRing();  // removes the files
   PackRing(const PackRing&) = delete;
   PackRing& operator=(const PackRing&) = delete;
 
   // begin, end: its time, ns since MPI_Init.
   void add(const instrument::PackHeader& pack, std::int64_t begin, std::int64_t end);
-  // What is around then stays, as long as last= says on both sides.
+  // Keeps packs around this time, as far as last= says in both directions.
   void keep_around(std::int64_t ns);
 
-  // Nothing is added any more. The times of which all is left, of each rank: first, and the one behind the last.
+  // After the last add(). The completely kept times of each rank: begin and end.
   [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> windows() const;
-  // Records that went for want of room.
+  // Records removed because of the limit.
   [[nodiscard]] std::uint64_t records_beyond_limit() const { return beyond_limit_; }
-  // use(pack) for those that are left, as they came; skip(rank, gone) where some of a rank were between them.
+  // use(pack) for the remaining packs, in the order of arrival; skip(rank, gone) where packs of a rank were removed
+  // between them.
   void for_each(const std::function<void(std::uint32_t rank, const Gone&)>& skip,
                 const std::function<void(const instrument::PackView&)>& use) const;
 
@@ -63,8 +64,8 @@ class PackRing {
     std::unique_ptr<instrument::PackFileWriter> out;
     std::uint64_t bytes = 0;
     std::int64_t begin = INT64_MAX, end = INT64_MIN;
-    GoneByRank packs, before;                      // that it has, and that were between the file before and it
-    std::map<std::uint32_t, std::int64_t> begins;  // of what it has, by rank
+    GoneByRank packs, before;  // packs of the file, and packs removed between the previous file and it
+    std::map<std::uint32_t, std::int64_t> begins;  // of its packs, by rank
   };
   void begin_file();
   void remove(std::deque<File>::iterator file, bool is_beyond_limit);
@@ -77,7 +78,7 @@ class PackRing {
   const std::int64_t process_;
   std::mutex mutex_;
   bool is_good_ = true;
-  std::deque<File> files_;  // the newest is written
+  std::deque<File> files_;  // the newest is being written
   std::uint64_t bytes_ = 0, begun_ = 0;
   std::int64_t newest_ = INT64_MIN;
   std::vector<std::int64_t> marks_;

@@ -1,4 +1,3 @@
-// See trace_location.hpp.
 #include "knowledge_sources/plugins/traces/trace_location.hpp"
 
 #include <algorithm>
@@ -213,7 +212,7 @@ std::uint32_t TraceLocation::start(std::uint64_t tick, const TraceRankState::Ope
   return number;
 }
 
-// Of a call that returns a request, or of MPI_Start or MPI_Startall.
+// For a call that returns a request, or MPI_Start or MPI_Startall.
 void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const MpiRecord& record, std::uint64_t sent,
                                 std::uint64_t received) {
   const Shape shape = record.shape();
@@ -244,7 +243,7 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
     operation.handle = trace_handle(unsigned_of(record.peer), true);
     rank_.use_handle(operation.handle);
     const std::uint32_t number = start(tick, operation);
-    // Numbers of operations that end at once have the highest bit 0.
+    // The highest bit of the number is 0 for operations that end at once.
     write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(shape), OTF2_IO_OPERATION_FLAG_NON_BLOCKING,
           sent, std::uint64_t{1} << 32 | number);
     write(OTF2_EvtWriter_IoOperationIssued, time, operation.handle, std::uint64_t{1} << 32 | number);
@@ -370,7 +369,7 @@ void TraceLocation::add(const PosixRecord& record) {
   if (!has_call(true, record.function, record.begin, record.begin + record.duration)) return;
   std::uint64_t begin = rank_.clock.at(record.begin);
   std::uint64_t end = std::max(begin, rank_.clock.at(record.begin + record.duration));
-  // One that was made from within a call of MPI, by a function that the program gave it, lies in that.
+  // A call made inside an MPI call, by a callback of the program, is nested in it.
   if (call_.is_open && call_.is_written && begin < call_.end) {
     end = std::min(end, call_.end);
   } else {
@@ -444,7 +443,7 @@ void TraceLocation::begin_phase(std::uint64_t time, std::uint32_t name) {
   write(OTF2_EvtWriter_Enter, time, phases_.back());
 }
 
-// Regions lie in each other, phases may overlap: those that began later and go on are left and entered again.
+// Regions must nest, phases may overlap: later phases that continue are left and entered again.
 void TraceLocation::end_phase(std::uint64_t time, std::uint32_t name) {
   const std::uint32_t region = region_of({TraceRegion::Kind::kPhase, 0, name});
   const auto found = std::find(phases_.rbegin(), phases_.rend(), region);

@@ -1,5 +1,5 @@
-// One location of a trace, a thread of a rank: its calls, in the order of time, become OTF2's events. What is beside a
-// call:
+// One location of a trace, a thread of a rank: converts its calls, in the order of time, to OTF2's events. Events in
+// addition to Enter and Leave:
 //
 //   MPI_Send           MpiSend                MPI_Isend, MPI_Start   MpiIsend … MpiIsendComplete
 //   MPI_Recv           MpiRecv                MPI_Irecv, MPI_Start   MpiIrecvRequest … MpiIrecv
@@ -10,11 +10,11 @@
 //   MPI_Put            RmaPut …               MPI_Win_fence          RmaCollectiveBegin, RmaOpComplete…,
 //                                                                    RmaCollectiveEnd
 //
-// Marks: a snapshot and MPI_Pcontrol are ParameterInt with the number, a value is a Metric, a phase is a region.
-// Sends are at the begin of their calls, receives and what else completes at the end.
+// Marks: a snapshot and MPI_Pcontrol are ParameterInt with the number, a value is a Metric, a phase is a region. Sends
+// are at the begin of their calls, receives and other completions at the end.
 //
-// Time never goes back: what is told too late is moved to where the location has come, and counted. A call is left when
-// the next one comes, since what belongs to it (completions) may come in a later pack. Not thread safe.
+// Time never decreases: late events are moved to the location's current time, and counted. A call is left when the next
+// one arrives, since its completions may be in a later pack. Not thread safe.
 #pragma once
 
 #include <otf2/OTF2_EvtWriter.h>
@@ -40,38 +40,38 @@
 
 namespace ardoise::knowledge_sources {
 
-// What the locations of a rank share: its clock, and the operations that one thread may start and another one end.
+// Common data of the locations of a rank: its clock, and operations that one thread may start and another complete.
 class TraceRankState {
  public:
   enum class Of : std::uint8_t { kSend, kReceive, kCollective, kFile, kOneSided };
   struct Operation {
     Of of;
     bool is_followed = false;  // kOneSided: by `windows`, too
-    std::uint32_t number;      // the id of its request in the trace
+    std::uint32_t number;      // id of its request in the trace
     std::uint32_t comm, function, handle;
     std::int32_t root;
     std::uint64_t sent, received;
   };
 
-  // Gives it a number.
+  // Assigns a number.
   [[nodiscard]] std::uint32_t start(std::uint64_t tick, Operation operation);
-  // That was started then; it has ended. Where another thread has started it, which has not been read so far, or it is
-  // not in the trace: none.
+  // The operation started at this tick, which has ended. nullopt: another thread started it and has not been read so
+  // far, or it is not in the trace.
   [[nodiscard]] std::optional<Operation> end(std::uint64_t tick) { return started_.take(tick); }
-  // The number of one that was started then and has not ended.
+  // The number of an operation started at this tick that has not ended.
   [[nodiscard]] std::optional<std::uint32_t> number_of(std::uint64_t tick) const {
     const Operation* const operation = started_.find(tick);
     return operation != nullptr ? std::optional(operation->number) : std::nullopt;
   }
-  // That of an operation without a request; counts up where it is taken.
+  // The number for an operation without a request; the caller increments it.
   [[nodiscard]] std::uint32_t& next_number() { return numbers_; }
-  // Of an operation whose start is still to come.
+  // For an operation whose start comes later.
   [[nodiscard]] std::uint32_t number_before_start(std::uint64_t tick);
   [[nodiscard]] std::uint64_t open_operations() const {
     return started_.size() + early_.size() + windows.open_operations();
   }
 
-  // A persistent request that was made then: its number.
+  // The number of a persistent request created at this tick.
   [[nodiscard]] std::uint64_t prepare(std::uint64_t tick) {
     const std::uint64_t number = prepared_count_++;
     if (prepared_.size() < kMostPrepared) prepared_.try_emplace(tick, number);
@@ -82,7 +82,7 @@ class TraceRankState {
     return found != prepared_.end() ? std::optional(found->second) : std::nullopt;
   }
 
-  // MPI_Mprobe has taken a message, and MPI_Mrecv receives it.
+  // MPI_Mprobe has taken a message that MPI_Mrecv receives.
   void take_message(const MessageKey& message, MessageNumbers::Number number);
   [[nodiscard]] MessageNumbers::Number taken(const MessageKey& message);
 
@@ -92,7 +92,7 @@ class TraceRankState {
   void use_handle(std::uint32_t handle) { handles_.try_emplace(handle, true); }
   void add_uses(std::uint32_t rank, TraceTables& tables) const;
 
-  // Operations may have been started in an earlier part; numbers differ from those there.
+  // Operations may have been started in an earlier part; numbers must differ from those there.
   void follow_others() {
     several_threads = true;
     numbers_ = 1u << 31;
@@ -105,24 +105,24 @@ class TraceRankState {
   MessageNumbers messages;
   RankTexts texts;
   std::uint64_t used_attributes = 0;  // bits, by key
-  bool several_threads = false;       // make MPI calls: not all starts may have been read
+  bool several_threads = false;       // several threads make MPI calls: not all starts may have been read
 
  private:
   static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096, kMostPrepared = 1 << 20;
   StartedList<Operation> started_;
   std::unordered_map<std::uint64_t, std::uint32_t> early_;  // ends that came before their starts: numbers, by tick
-  std::vector<std::pair<MessageKey, MessageNumbers::Number>> taken_;  // messages that are not received yet
+  std::vector<std::pair<MessageKey, MessageNumbers::Number>> taken_;  // messages not received yet
   std::unordered_map<std::uint64_t, std::uint64_t> prepared_;         // persistent requests, by tick
   std::uint64_t prepared_count_ = 0;
   std::uint32_t numbers_ = 0;
   std::uint32_t last_communicator_ = UINT32_MAX;
-  std::unordered_map<std::uint32_t, bool> communicators_, handles_;  // that are used
-  std::set<std::uint32_t> datatypes_;                                // likewise
+  std::unordered_map<std::uint32_t, bool> communicators_, handles_;  // in use
+  std::set<std::uint32_t> datatypes_;                                // in use
 };
 
 class TraceLocation {
  public:
-  // Each outlives it.
+  // Each argument outlives it.
   TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank, std::uint64_t location,
                 TraceLosses& losses);
 
@@ -140,9 +140,9 @@ class TraceLocation {
   }
   void add(const instrument::MarkExtension& mark);
   void add(const instrument::PosixRecord& record);
-  // No more comes: its events, and their first and last time.
+  // After the last call: the number of events, first and last time.
   [[nodiscard]] TraceTables::Thread end();
-  // Calling contexts that its calls came from.
+  // Calling contexts of its calls.
   [[nodiscard]] const std::set<std::uint32_t>& used_contexts() const { return stacks_.used(); }
 
  private:
@@ -161,12 +161,12 @@ class TraceLocation {
     std::uint32_t number = 0;
   };
 
-  // An event, with one of OTF2's functions for them.
+  // Writes an event with one of OTF2's functions.
   template <class Function, class... Fields>
   void write(Function function, Fields... fields) {
     write_with(nullptr, function, fields...);
   }
-  // … and its attributes, which are taken from the list.
+  // The same with attributes, which are taken from the list.
   template <class Function, class... Fields>
   void write_with(OTF2_AttributeList* attributes, Function function, Fields... fields) {
     if (part_.is_good()) part_.check(function(writer_, attributes, fields...));
@@ -179,7 +179,7 @@ class TraceLocation {
   void write_numbered(std::uint32_t key, MessageNumbers::Number number, Function function, Fields... fields) {
     write_with(number ? attributes_.alone(key, *number, rank_.used_attributes) : nullptr, function, fields...);
   }
-  // Of the call, or of what it has started (trace_location_messages.cpp).
+  // Of the call, or of operations that it starts (trace_location_messages.cpp).
   void number_messages(const instrument::MpiEvent& event);
   void number_started(const instrument::MpiRecord& operation);
   [[nodiscard]] MessageNumbers::Number number_ended(const instrument::CompletionRecord& record, bool is_send);
@@ -192,15 +192,15 @@ class TraceLocation {
   void write_start(std::uint64_t time, std::uint64_t tick, const instrument::MpiRecord& record, std::uint64_t sent,
                    std::uint64_t received);
   [[nodiscard]] std::uint32_t start(std::uint64_t tick, const TraceRankState::Operation& operation);
-  // Of one-sided communication (trace_location_windows.cpp).
+  // One-sided communication (trace_location_windows.cpp).
   void write_one_sided(std::uint64_t time, const instrument::MpiRecord& record, std::uint64_t bytes, std::uint64_t id);
   void begin_window_call(const instrument::MpiEvent& event);
   void end_window_call();
   void write_ended(std::uint64_t time, std::uint32_t window, const TraceWindows::Ended& ended);
-  // phases=, from=, to=, min= and functions=
+  // Filters: phases=, from=, to=, min= and functions=.
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::uint64_t begin_tick,
                               std::uint64_t end_tick) const;
-  // A call that came from there is written; 0: that is not known.
+  // Notes the calling context of a written call; 0: unknown.
   void use_context(std::uint32_t context);
   void follow_phases(const instrument::MarkExtension& mark);
   void begin_phase(std::uint64_t time, std::uint32_t name);
@@ -214,12 +214,12 @@ class TraceLocation {
   std::uint64_t first_ = UINT64_MAX, last_ = 0;  // times
   Call call_;
   std::vector<instrument::CompletionRecord> completions_;  // of the call
-  std::vector<std::int32_t> group_;                        // likewise
+  std::vector<std::int32_t> group_;                        // of the call
   CallAttributes attributes_;
   CallStacks stacks_;
   std::uint32_t io_number_ = 0;
-  std::vector<std::uint32_t> phases_;         // open ones: regions
-  std::vector<std::uint32_t> chosen_phases_;  // open ones of those that are chosen: names
+  std::vector<std::uint32_t> phases_;         // regions of open phases
+  std::vector<std::uint32_t> chosen_phases_;  // names of open phases that are selected
   std::array<KnownRegion, 64> known_regions_{};
 };
 

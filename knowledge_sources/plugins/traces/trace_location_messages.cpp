@@ -1,4 +1,4 @@
-// See trace_location.hpp. Numbers of messages, which all calls count for, whether they are written or not.
+// Numbers of messages, counted for all calls, written or not.
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/matching/message_kind.hpp"
 #include "knowledge_sources/otf2/writer/function_kinds.hpp"
@@ -51,7 +51,7 @@ MessageNumbers::Number TraceLocation::number_ended(const instrument::CompletionR
     return rank_.taken({instrument::comm_of(record.word), record.peer, record.tag});
   if (record.peer >= 0) return rank_.messages.end(record.post_begin, record.peer, record.tag);
   if (record.tag != instrument::kAnyTag) return std::nullopt;
-  // Cancelled. Nobody receives a send that has been counted.
+  // Cancelled: a send that has been counted is never received.
   if (is_send) {
     rank_.messages.stop();
   } else {

@@ -1,4 +1,4 @@
-// See trace_location.hpp. One-sided communication: what Score-P writes for the same calls, as far as records tell it.
+// One-sided communication: the events that Score-P writes for the same calls, as far as records contain them.
 //
 //   MPI_Put, MPI_Get      RmaPut, RmaGet          MPI_Win_fence                   RmaCollectiveBegin, RmaCollectiveEnd
 //   MPI_Accumulate …      RmaAtomic               MPI_Win_post, _start            RmaGroupSync (process)
@@ -6,7 +6,7 @@
 //   MPI_Win_unlock        RmaReleaseLock
 //
 // RmaOpCompleteNonBlocking and RmaOpCompleteRemote are in the call that completes operations. A lock is only requested:
-// MPI may give it later.
+// MPI may grant it later.
 #include <algorithm>
 
 #include "knowledge_sources/otf2/writer/function_kinds.hpp"
@@ -32,7 +32,7 @@ void TraceLocation::write_one_sided(std::uint64_t time, const MpiRecord& record,
                                     std::uint64_t id) {
   const auto target = static_cast<std::uint32_t>(record.peer);
   if (const auto type = atomic_type(record.function())) {
-    // What reads and writes at once moves as much both ways.
+    // Operations that read and write move equal amounts in both directions.
     write(OTF2_EvtWriter_RmaAtomic, time, call_.handle, target, *type, bytes,
           record.shape() == Shape::kGet ? bytes : std::uint64_t{0}, id);
   } else if (record.shape() == Shape::kGet) {
@@ -80,7 +80,7 @@ void TraceLocation::add(const instrument::GroupExtension& record) {
     group_.push_back(record.ranks[i]);
 }
 
-// What it has completed is told though the call itself may not be chosen.
+// Its completions are written even if the call itself is filtered out.
 void TraceLocation::end_window_call() {
   using Completes = TraceWindows::Completes;
   using Side = TraceWindows::Side;

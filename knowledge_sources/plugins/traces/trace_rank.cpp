@@ -1,4 +1,3 @@
-// See trace_rank.hpp.
 #include "knowledge_sources/plugins/traces/trace_rank.hpp"
 
 #include <algorithm>
@@ -19,12 +18,12 @@ namespace {
 constexpr std::uint64_t kNone = UINT64_MAX;
 constexpr std::size_t kMostMarks = 64;
 
-// What is behind a call goes with it, whenever that was.
+// Extensions go with their call, whatever their time.
 bool begins_something(const MpiRecord& record) {
   return instrument::is_mark(record) || (record.shape() != Shape::kExtension && record.shape() != Shape::kCompletion);
 }
 std::uint64_t tick_of(const MpiRecord& record) {
-  return begins_something(record) ? record.begin : 0;  // a mark's tick stands in the same place
+  return begins_something(record) ? record.begin : 0;  // a mark's tick is in the same place
 }
 std::uint64_t tick_of(const PosixRecord& record) { return record.begin; }
 
@@ -32,7 +31,7 @@ std::uint64_t calls_in(std::span<const MpiRecord> records) {
   return static_cast<std::uint64_t>(std::ranges::count_if(records, begins_something));
 }
 
-// Of all that the process had recorded, what comes or has come as records.
+// Number of the process's records that have arrived or will arrive.
 std::uint64_t to_come(const ClassLedger& ledger) {
   return ledger.recorded - std::min(ledger.recorded, ledger.dropped + ledger.aggregated);
 }
@@ -104,10 +103,10 @@ TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
   return thread;
 }
 
-// Of the stream: what a pack of the other kind says.
+// Information about this stream in a pack of the other kind.
 template <class Record>
 void TraceRank::mark(Stream<Record>& stream, const ClassLedger& ledger, const PackHeader& header) {
-  // Of records that became sums meanwhile fewer are to come than was thought before.
+  // If records are aggregated meanwhile, fewer will come than expected before.
   const std::uint64_t records = to_come(ledger);
   while (!stream.marks.empty() && stream.marks.back().records >= records) stream.marks.pop_back();
   const std::uint64_t held_back = header.other_open * PackHeader::kOpenTicks;
@@ -116,7 +115,7 @@ void TraceRank::mark(Stream<Record>& stream, const ClassLedger& ledger, const Pa
 }
 
 template <class Record>
-void TraceRank::look_at_marks(Stream<Record>& stream, std::uint64_t received) {
+void TraceRank::update_known_until(Stream<Record>& stream, std::uint64_t received) {
   for (; !stream.marks.empty() && stream.marks.front().records <= received; stream.marks.pop_front())
     stream.known_until = std::max(stream.known_until, stream.marks.front().tick);
 }
@@ -153,7 +152,7 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
     stream.order.add(header.order, std::move(pack), span.records.size_bytes(), enter_kept);
   }
   merge(thread, false);
-  // What still waits must not hold the pack.
+  // Waiting records must not hold the pack.
   for (Pack<Record>& each : stream.waiting) {
     if (!each.own.empty()) continue;
     keep(each);
@@ -166,7 +165,7 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
   }
 }
 
-// The process has sent something that the thread waits for, and it has not come here.
+// The process has sent packs that the thread waits for and that have not arrived here.
 bool TraceRank::may_be_on_the_way(const Thread& thread) const {
   const bool has_definition = has_begun_ || process_;
   return !has_definition || !thread.mpi.marks.empty() || !thread.posix.marks.empty();
@@ -192,7 +191,7 @@ void TraceRank::add(const PackHeader& header, const instrument::ProcessDefinitio
   for (auto& [number, thread] : threads_) merge(thread, false);
 }
 
-// False: the definition of the process is still to come.
+// False: the definition of the process has not arrived yet.
 bool TraceRank::begin(bool without_definition) {
   if (has_begun_) return true;
   if (!process_ && !without_definition) return false;
@@ -272,7 +271,7 @@ void TraceRank::add(const ContextSpan& span) {
   if (span.header->thread < kSamplesOfThread) samples_of(span.header->thread).add(span);
 }
 
-// Of several, the first one counts: a trace has no place for rates that change.
+// The first of several counts: a trace cannot express changing rates.
 void TraceRank::add(const instrument::SamplingDefinition& sampling) {
   if (sampling.tick >= sampler_tick_) return;
   sampler_tick_ = sampling.tick;
@@ -292,7 +291,7 @@ void TraceRank::note_gap(std::uint64_t tick) {
   add_gap({rank_, TraceTables::GapKind::kMissing, time, time, 0});
 }
 
-// Beyond the greatest number the last one of its kind grows.
+// Beyond the maximum number the last gap of its kind grows.
 void TraceRank::add_gap(const TraceTables::Gap& gap) {
   const auto last = std::find_if(gaps_.rbegin(), gaps_.rend(), [&](const auto& each) { return each.kind == gap.kind; });
   if (last == gaps_.rend() || gaps_.size() < kMostGaps) {
@@ -304,7 +303,7 @@ void TraceRank::add_gap(const TraceTables::Gap& gap) {
   last->calls += gap.calls;
 }
 
-// Those that begin before the tick; of MPI with what is behind them.
+// Records that begin before the tick; those of MPI with their extensions.
 void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t tick) {
   if (pack.after_gap || pack.after_sums) state_.messages.stop();
   auto some = pack.left;
@@ -332,13 +331,13 @@ void TraceRank::write_until(Thread& thread, Pack<PosixRecord>& pack, std::uint64
   pack.left = pack.left.subspan(count);
 }
 
-// all: also what may have something before it that has not come.
+// all: including records whose predecessors may be missing.
 void TraceRank::merge(Thread& thread, bool all) {
   if (!begin(all)) return;
   auto& mpi = thread.mpi.waiting;
   auto& posix = thread.posix.waiting;
-  look_at_marks(thread.mpi, mpi_received_);
-  look_at_marks(thread.posix, posix_received_);
+  update_known_until(thread.mpi, mpi_received_);
+  update_known_until(thread.posix, posix_received_);
   const auto write_some = [&](auto& waiting, std::uint64_t tick) {
     auto& pack = waiting.front();
     const std::size_t before = pack.left.size();
@@ -368,7 +367,7 @@ void TraceRank::merge(Thread& thread, bool all) {
 void TraceRank::end(TraceTables& tables) {
   if (state_.clock.ns_per_tick != 0) (void)begin(true);
   for (auto& [number, thread] : threads_) {
-    // What still waits for a pack that has not come.
+    // Records that still wait for a missing pack.
     const auto enter_all = [&](auto& stream, std::uint64_t& received) {
       bool is_first = true;
       stream.order.for_each_waiting([&](std::uint64_t, const auto& kept) {

@@ -1,21 +1,20 @@
-// The packs of one rank, on their way to its locations. Packs of MPI and those of I/O come separately, and in any
-// order: those of a thread are put in the order in which they were recorded (in_order.hpp), and both kinds together in
-// the order of time.
+// Orders the packs of one rank for its locations. Packs of MPI and of I/O arrive separately, in any order: the packs of
+// a thread are put into their recorded order (in_order.hpp), and both kinds are merged by time.
 //
 //   MPI packs of a thread ──▶ InOrder ──▶ waiting ─┐
 //                                                  ├─▶ by time ─▶ TraceLocation
 //   I/O packs of a thread ──▶ InOrder ──▶ waiting ─┘
 //
-// First of all is MPI_Init, which the definition of the process tells: what comes before that waits for it.
+// MPI_Init comes first, from the definition of the process: earlier packs wait for it.
 //
-// A record goes on when nothing of the other kind that lies before it can come any more. Each pack's header tells:
-// which records of the other kind its thread still held back, and how many the process had let go by then, which come
-// or have come. So a thread without I/O never waits.
+// A record is passed on when no record of the other kind before it can still come. Each pack's header has the records
+// of the other kind that its thread still held back, and the number that the process had released by then. So a thread
+// without I/O never waits.
 //
-// Samples go to locations of their own (trace_samples.hpp).
+// Samples go to separate locations (trace_samples.hpp).
 //
-// Memory: copies of what waits count on the blackboard. When all that the process has sent is here, at most
-// kMostWaiting records of a rank wait; then they go on as they are, and what comes too late is moved, and counted. Not
+// Memory: copies of waiting packs count on the blackboard. When all data that the process has sent has arrived, at most
+// kMostWaiting records of a rank wait; then they are passed on as they are, and late ones are moved and counted. Not
 // thread safe.
 #pragma once
 
@@ -42,7 +41,7 @@ class TraceRank {
  public:
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 17, kMostGaps = 1024;
 
-  // world_rank: of the first one of its program's world. The part and the selection outlive it.
+  // world_rank: of its program's first rank. The part and the selection outlive it.
   TraceRank(TracePart& part, const TraceSelection& selection, std::uint32_t rank, std::uint32_t world_rank,
             double nominal_ticks_per_second, blackboard::Blackboard& board)
       : board_(board),
@@ -54,9 +53,9 @@ class TraceRank {
     waiting_bytes_.count_on(board);
   }
 
-  // Before the first pack: another part ends where this one goes on.
+  // Before the first pack: another part ends where this one continues.
   void follow(const TraceTables& earlier);
-  // These do not come.
+  // These packs will not come.
   void skip(const PackRing::Gone& gone);
   void add(const instrument::PackHeader& header, const instrument::ProcessDefinition& process);
   void add(const MpiSpan& span);
@@ -66,27 +65,27 @@ class TraceRank {
   void add(const ContextSpan& span);
   void add(const instrument::SamplingDefinition& sampling);
   void add(const instrument::DecodedCounters& counters);
-  // Goes on without packs that are missing.
+  // Continues without missing packs.
   void give_up_missing();
-  // Nothing more comes: adds what is known of the rank.
+  // After the last pack: adds the rank's definitions.
   void end(TraceTables& tables);
 
  private:
   template <class Record>
   struct Pack {
-    std::vector<Record> own;       // where it waits
-    std::span<const Record> left;  // what has not gone on
+    std::vector<Record> own;       // copy while it waits
+    std::span<const Record> left;  // not passed on yet
     std::uint64_t last_tick = 0;
     std::uint32_t counted = 0;  // records, by the ledger
     bool after_gap = false;
-    bool after_sums = false;  // records of the thread became sums before it or among it
+    bool after_sums = false;  // records of the thread were aggregated before or within it
   };
   template <class Record>
   struct Stream {
     InOrder<Pack<Record>> order;
     std::deque<Pack<Record>> waiting;
-    std::uint64_t known_until = 0;  // tick: of this kind all that begins until then is here
-    struct Mark {                   // … until when, as soon as so many of the process are
+    std::uint64_t known_until = 0;  // tick: all records of this kind that begin before it have arrived
+    struct Mark {                   // known_until for a number of records of the process
       std::uint64_t records, tick;
     };
     std::deque<Mark> marks{};
@@ -106,7 +105,7 @@ class TraceRank {
   template <class Record>
   static void mark(Stream<Record>& stream, const instrument::ClassLedger& ledger, const instrument::PackHeader& header);
   template <class Record>
-  static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
+  static void update_known_until(Stream<Record>& stream, std::uint64_t received);
   [[nodiscard]] bool begin(bool without_definition);
   void merge(Thread& thread, bool all);
   [[nodiscard]] bool may_be_on_the_way(const Thread& thread) const;
@@ -126,12 +125,12 @@ class TraceRank {
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, std::unique_ptr<TraceSamples>> samples_;  // by thread
-  std::uint64_t samples_received_ = 0, samples_sealed_ = 0;         // sealed: of the epochs that are on their way
+  std::uint64_t samples_received_ = 0, samples_sealed_ = 0;         // sealed: of the epochs in flight
   TraceTables::Sampler sampler_{};
-  std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
+  std::uint64_t sampler_tick_ = UINT64_MAX;              // tick since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger
   std::size_t waiting_ = 0;                              // records
-  KeptBytes waiting_bytes_;                              // theirs
+  KeptBytes waiting_bytes_;                              // their bytes
   std::vector<TraceTables::Gap> gaps_;
 };
 

@@ -1,4 +1,3 @@
-// See trace_samples.hpp.
 #include "knowledge_sources/plugins/traces/trace_samples.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ TraceSamples::TraceSamples(TracePart& part, const TraceSelection& selection, con
 }
 
 void TraceSamples::follow(const TraceTables::Samples& earlier) {
-  first_number_ = 1u << 31;  // numbers differ from those there
+  first_number_ = 1u << 31;  // numbers must differ from those there
   std::ranges::copy_n(earlier.counted.begin(), static_cast<std::ptrdiff_t>(counted_.size()), counted_.begin());
 }
 
@@ -32,7 +31,7 @@ void TraceSamples::add(const SampleSpan& span) {
   const auto& header = *span.header;
   for (std::size_t i = 0; i < header.record_count && part_.is_good(); ++i) {
     const instrument::SampleView sample = pack.sample(i);
-    // Without weight it tells time in the kernel only.
+    // A sample without weight only reports time in the kernel.
     if (sample.record.weight == 0 && sample.counters.empty()) continue;
     held_.push_back(
         {sample.record.tick, key_of(sample.record), sample.record.weight != 0, keep(sample.counters, header.weight)});
@@ -61,7 +60,7 @@ void TraceSamples::write_held() {
   while (!held_.empty()) write_first();
 }
 
-// Beyond the greatest number of places: that of the function, and then none.
+// Beyond the maximum number of places: that of the function, then none.
 std::uint32_t TraceSamples::place_of(SampleKey key) {
   if (numbers_.size() >= kMostPlaces && !numbers_.contains(key)) key.pc_offset = 0;
   if (numbers_.size() >= 2 * kMostPlaces && !numbers_.contains(key)) key = {};
@@ -74,7 +73,7 @@ void TraceSamples::write_first() {
   std::ranges::pop_heap(held_, is_later);
   const Held sample = held_.back();
   held_.pop_back();
-  // Counted though it is not shown: sums go on.
+  // Counted even if not shown: sums continue.
   if (sample.counters != kNoCounters) {
     for (std::size_t c = 0; c < counter_count_; ++c) counted_[c] += counters_[sample.counters][c];
     free_.push_back(sample.counters);

@@ -1,4 +1,3 @@
-// See trace_windows.hpp.
 #include "knowledge_sources/plugins/traces/trace_windows.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@ namespace ardoise::knowledge_sources {
 TraceWindows::Window& TraceWindows::window_of(std::uint32_t number) {
   if (last_ == nullptr || last_number_ != number) {
     last_number_ = number;
-    last_ = &windows_[number];  // its place stays
+    last_ = &windows_[number];  // its address is stable
   }
   return *last_;
 }
@@ -19,7 +18,7 @@ std::uint64_t TraceWindows::operate(std::uint32_t window, std::uint32_t target, 
   if (is_new) {
     ++next;
   }
-  found->second.at_origin = false;  // where MPI_Win_flush_local has completed those before
+  found->second.at_origin = false;  // where MPI_Win_flush_local has completed earlier ones
   return found->second.id;
 }
 
@@ -68,7 +67,7 @@ std::uint64_t TraceWindows::open_operations() const {
   for (const auto& [number, window] : windows_)
     open += static_cast<std::uint64_t>(
         std::ranges::count_if(window.shared, [](const auto& each) { return !each.second.at_origin; }));
-  return open;  // those with requests are counted as such
+  return open;  // those with requests are counted separately
 }
 
 std::optional<std::uint32_t> TraceWindows::group(std::uint32_t comm, const std::vector<std::int32_t>& ranks) {

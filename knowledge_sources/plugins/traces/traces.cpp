@@ -1,5 +1,5 @@
-// Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/guide/traces.md): each analyzer the
-// events of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
+// Writes an OTF2 trace of the programs while they run (--trace, docs/guide/traces.md): each analyzer writes the events
+// of its ranks. Contributes nothing to the model; trace_archive.hpp combines the parts to an archive.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-struct Nothing {};  // of a worker
+struct Nothing {};  // data of a worker
 
 class Traces final : public Analysis {
  public:
@@ -69,7 +69,7 @@ class Traces final : public Analysis {
     sources.at_no_room([this] { give_up_missing(); });
     sources.at_quiet([this] { close(); });
   }
-  // Nothing but that notes come as long as anything moves between analyzers, after close().
+  // Empty, because notes still arrive after close(), as long as entries move between analyzers.
   std::vector<std::byte> partial() const override {
     flush_notes();
     return {};
@@ -87,19 +87,19 @@ class Traces final : public Analysis {
   }
   template <class SpanOfRecords>
   void add(const SpanOfRecords& span) {
-    // Contexts are needed for whatever samples and calls stay.
+    // Contexts are needed for any remaining samples and calls.
     if constexpr (!std::is_same_v<SpanOfRecords, ContextSpan>) {
       if (ring_) return keep(span);
     }
     with_rank(*span.header, [&](TraceRank& rank) { rank.add(span); });
   }
-  // Until it is known what of it stays.
+  // Until it is known which packs remain.
   template <class SpanOfRecords>
   void keep(const SpanOfRecords& span) {
     const instrument::PackHeader& header = *span.header;
     if (!part_->is_open() || !selection_->has_rank(context_.first_rank + header.rank)) return;
     const TraceClock clock{header.origin_tick, ns_per_tick(header, context_.ticks_per_second)};
-    // What lies nowhere in time goes with what came with it.
+    // Packs without a time belong to the ones that arrived with them.
     const bool is_timed = header.origin_tick != 0 && header.first_tick != 0;
     ring_->add(header, is_timed ? clock.since_init(header.first_tick) : INT64_MAX,
                is_timed ? clock.since_init(header.last_tick) : INT64_MIN);
@@ -129,7 +129,7 @@ class Traces final : public Analysis {
         return;
     }
   }
-  // What has stayed becomes events.
+  // The remaining packs become events.
   void write_kept(TraceTables& tables) {
     selection_->restrict_to(ring_->windows());
     ring_->for_each(
@@ -169,10 +169,10 @@ class Traces final : public Analysis {
     const bool has_arguments = selection_->attributes().has(AttributeClass::kArguments);
     for (instrument::DefinitionReader reader(span.records); const auto definition = reader.next();) {
       if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition)) {
-        part_->tell_text(name->fixed.name, name->name);
+        part_->define_mark_name(name->fixed.name, name->name);
       } else if (const auto* const datatype = std::get_if<instrument::DecodedDatatype>(&*definition)) {
         if (has_arguments && selection_->has_rank(context_.first_rank + span.header->rank))
-          part_->tell_datatype(span.header->rank, datatype->fixed.datatype, datatype->text);
+          part_->define_datatype(span.header->rank, datatype->fixed.datatype, datatype->text);
       } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
         with_rank(*span.header, [&](TraceRank& rank) { rank.add(*span.header, process->fixed); });
       } else if (const auto* const sampling = std::get_if<instrument::DecodedSampling>(&*definition)) {
@@ -187,7 +187,7 @@ class Traces final : public Analysis {
     if (!waits.empty() && (waits.back().rank >= ranks_.size() || std::ranges::any_of(waits, [](const RankWait& wait) {
                              return wait.pattern >= kWaitPatterns;
                            })))
-      throw BadPartial("Waits of another analyzer are of a rank or a pattern that is not there.");
+      throw BadPartial("Waits of another analyzer refer to a rank or a pattern that does not exist.");
     for (auto first = waits.begin(); first != waits.end();) {
       const auto last =
           std::find_if(first, waits.end(), [&](const RankWait& each) { return each.rank != first->rank; });
@@ -197,7 +197,7 @@ class Traces final : public Analysis {
   }
   void add_values(const blackboard::EntryRef& entry) {
     notes_->add_values(entry.payload(), [this](std::uint32_t rank) {
-      if (rank >= ranks_.size()) throw BadPartial("A value for the trace is of a rank that is not there.");
+      if (rank >= ranks_.size()) throw BadPartial("A value for the trace refers to a rank that does not exist.");
       return selection_->has_rank(context_.first_rank + rank);
     });
   }
@@ -221,10 +221,10 @@ class Traces final : public Analysis {
   blackboard::Blackboard* board_ = nullptr;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
-  std::unique_ptr<PackRing> ring_;    // nullptr: all is written as it comes
-  std::unique_ptr<CallNotes> notes_;  // nullptr: they are not wanted
+  std::unique_ptr<PackRing> ring_;    // nullptr: all packs are written as they arrive
+  std::unique_ptr<CallNotes> notes_;  // nullptr: not selected
   std::vector<const TraceTables*> earlier_;
-  std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
+  std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: no packs of the rank arrived here
   RankLocks locks_;
   WorkerSlots<Nothing> slots_;
   bool is_closed_ = false;

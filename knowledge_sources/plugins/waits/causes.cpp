@@ -1,4 +1,3 @@
-// See causes.hpp.
 #include "knowledge_sources/plugins/waits/causes.hpp"
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr double kLeast = 0.01;         // of what is waited for a rank: causes of less are not told
-constexpr std::size_t kMostRanks = 32;  // of which causes are told: those that are waited for most
+constexpr double kLeast = 0.01;         // of the waiting for a rank: causes of less are omitted
+constexpr std::size_t kMostRanks = 32;  // the ranks with most waiting for them, for which causes are listed
 
 }  // namespace
 
@@ -59,11 +58,11 @@ void Causes::write(ByteWriter& out) const {
 
 void Causes::read(ByteReader& in) {
   auto delays = in.get_array<Delay>();
-  in.check(delays.size() == delays_.size(), "is of a program with another number of ranks");
+  in.check(delays.size() == delays_.size(), "belongs to a program with another number of ranks");
   delays_ = std::move(delays);
   for (auto left = in.get_count(sizeof(Key) + sizeof(Sampled)); left != 0; --left) {
     const Key key = in.get<Key>();
-    in.check(key.awaited < delays_.size() && key.rank < delays_.size(), "names a rank that is not there");
+    in.check(key.awaited < delays_.size() && key.rank < delays_.size(), "refers to a rank that does not exist");
     add_sampled(key, in.get<Sampled>());
   }
 }
@@ -112,7 +111,7 @@ void Causes::contribute(const ProgramRanks& program, const Resolver& resolver,
     }
     causes.push_back({rank, "", "", 0, "mpi", signed_ns(delay.mpi) * 1e-9, 0});
     causes.push_back({rank, "", "", 0, "other", not_told.ns * 1e-9, not_told.half_width() * 1e-9});
-    // What it did less is no cause; the rest may then be more than what was waited for.
+    // Things that it did less are no cause; the rest may then exceed the waiting time.
     std::erase_if(causes, [](const auto& each) { return !(each.seconds > 0); });
     const double all = std::transform_reduce(causes.begin(), causes.end(), 0.0, std::plus{},
                                              [](const auto& each) { return each.seconds; });

@@ -1,13 +1,13 @@
-// What the awaited ranks did longer than those that waited for them, since the two met before: the delay of Böhme,
+// Excess activity of the awaited ranks over the waiting ones since their previous synchronisation: the delay of Böhme,
 // Geimer, Wolf and Arnold (Identifying the root causes of wait states in large-scale parallel applications, ICPP 2010),
-// summed over all waits for a rank. Time outside of MPI comes from samples: of each stretch one, which stands for all
-// of its sampled time, so that sums are true on the average; waits with an MPI call in the stretch are themselves due
-// to others.
+// summed over all waits for a rank. Time outside MPI comes from samples: each stretch contributes one sample, which
+// represents all of its sampled time, so that sums are unbiased; waits with an MPI call in the stretch are caused by
+// others in turn.
 //
 //   awaited rank:   |== relax ==|======= boundary =======| MPI_Allreduce      + relax, + boundary
 //   waiting rank:   |== relax ==| MPI_Allreduce ~~~~~~~~~~~~~~~               - relax      → boundary
 //
-// Memory: 32 bytes for each place that was met for a pair of ranks, at most kMostEntries.
+// Memory: 32 bytes for each sampled place of a pair of ranks, at most kMostEntries.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,15 @@ class Causes {
 
   explicit Causes(std::uint32_t ranks) : delays_(ranks) {}
 
-  void add(const Wait& wait);  // of which the awaited rank is known
+  void add(const Wait& wait);  // with a known awaited rank
   void merge(const Causes& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
   // By awaited rank, the part of its delays that is time in MPI, 0 … 1.
   [[nodiscard]] std::vector<double> held_up() const;
-  // For ranks of one program, in its ranks. Functions of waiting ranks of other programs do not count against those of
-  // the awaited one. caused: seconds that was waited for each. places, contexts: by rank.
+  // For ranks of one program, in its ranks. Functions of waiting ranks of other programs are not subtracted. caused:
+  // seconds that others waited for each rank. places, contexts: by rank.
   void contribute(const ProgramRanks& program, const Resolver& resolver,
                   std::span<const std::vector<SampledPlace>> places, const SampledRanks& contexts,
                   std::span<const double> caused, std::vector<reports::WaitCause>& out) const;
@@ -49,8 +49,8 @@ class Causes {
  private:
   struct Key {
     std::uint32_t awaited;
-    std::uint32_t rank;   // whose place it is: the awaited one's counts for the delay, a waiting one's against it
-    std::uint32_t place;  // of rank_places.hpp; 0: not known
+    std::uint32_t rank;   // rank of the place: an awaited rank's counts for the delay, a waiting one's against it
+    std::uint32_t place;  // of rank_places.hpp; 0: unknown
     friend bool operator==(const Key&, const Key&) = default;
     friend std::uint64_t hash_of(const Key& key) {
       return ((std::uint64_t{key.awaited} << 32 | key.rank) * 0x9E3779B97F4A7C15u ^ key.place) * 0xBF58476D1CE4E5B9u;
@@ -59,8 +59,8 @@ class Causes {
   struct Sampled {
     std::uint64_t ns, squares;  // µs²
   };
-  // The awaited rank's less the waiting ranks', ns. Unsigned, so that nonsense from outside may wrap around; the sums
-  // of a run are within 290 years.
+  // The awaited rank's time less the waiting ranks', ns. Unsigned, so that invalid input may wrap around; the sums of a
+  // run are within 290 years.
   struct Delay {
     std::uint64_t mpi = 0, sampled = 0, other = 0;
     void add(const Delay& more) {

@@ -1,4 +1,4 @@
-// A communicator, in all its ranks.
+// A communicator, identified across its ranks.
 #pragma once
 
 #include <compare>

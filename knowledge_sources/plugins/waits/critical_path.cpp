@@ -1,4 +1,3 @@
-// See critical_path.hpp.
 #include "knowledge_sources/plugins/waits/critical_path.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace ardoise::knowledge_sources {
 CriticalPath::CriticalPath(std::uint32_t ranks, std::size_t most_jumps)
     : most_(most_jumps), jumps_(ranks), ns_by_rank_(ranks), rank_at_(grid_slots(ranks)) {}
 
-// Goes back in time, and notes where the path was.
+// Goes back in time and notes the path.
 class CriticalPath::Walker {
  public:
   Walker(const std::vector<std::vector<Jump>>& jumps, std::vector<std::uint64_t>& ns_by_rank,
@@ -30,7 +29,7 @@ class CriticalPath::Walker {
       const auto begin = jumps_[place.rank].begin();
       const auto after = std::ranges::upper_bound(begin, begin + static_cast<std::ptrdiff_t>(left_[place.rank]),
                                                   place.time, {}, &Jump::time);
-      left_[place.rank] = static_cast<std::size_t>(after - begin);  // each jump once, and back in time only
+      left_[place.rank] = static_cast<std::size_t>(after - begin);  // each jump once, and only back in time
       const bool jumps = after != begin && (after - 1)->time > down_to;
       const std::int64_t from = jumps ? (after - 1)->time : down_to;
       note(place.rank, from, place.time);
@@ -54,8 +53,8 @@ class CriticalPath::Walker {
   const std::vector<std::vector<Jump>>& jumps_;
   std::vector<std::uint64_t>& ns_by_rank_;
   GridValues<std::uint32_t>& rank_at_;
-  std::vector<std::size_t> left_;  // jumps that are not used, by rank
-  std::uint64_t slot_ = 0;         // the point that is noted next
+  std::vector<std::size_t> left_;  // unused jumps, by rank
+  std::uint64_t slot_ = 0;         // the next point to note
   std::int64_t point_ = 0;
 };
 
@@ -76,13 +75,13 @@ std::int64_t CriticalPath::middle() const {
   return *half;
 }
 
-CriticalPath::Place CriticalPath::meeting_before(std::int64_t time) const {
+CriticalPath::Place CriticalPath::common_point_before(std::int64_t time) const {
   struct Next {
     std::int64_t time;
     std::uint32_t rank;
     bool operator<(const Next& other) const { return std::pair(time, rank) < std::pair(other.time, other.rank); }
   };
-  std::vector<std::size_t> left(jumps_.size());  // jumps that are not behind, by rank
+  std::vector<std::size_t> left(jumps_.size());  // jumps still ahead, by rank
   std::vector<bool> has_way(jumps_.size(), true);
   std::priority_queue<Next> next;
   const auto expect = [&](std::uint32_t rank, std::int64_t until) {
@@ -101,7 +100,7 @@ CriticalPath::Place CriticalPath::meeting_before(std::int64_t time) const {
     next.pop();
     if (!has_way[latest.rank] || left[latest.rank] == 0) continue;
     const Jump& jump = jumps_[latest.rank][left[latest.rank] - 1];
-    if (jump.time != latest.time) continue;  // a way that has gone on since
+    if (jump.time != latest.time) continue;  // an outdated entry
     --left[latest.rank];
     has_way[latest.rank] = false;
     if (has_way[jump.awaited]) {
@@ -126,11 +125,11 @@ void CriticalPath::forget_until(std::int64_t time) {
 void CriticalPath::settle() {
   sort();
   const std::int64_t half = middle();
-  const Place meeting = meeting_before(half);
-  if (meeting.time > settled_to_) {
-    const std::uint32_t first = Walker(jumps_, ns_by_rank_, rank_at_).walk(meeting, settled_to_);
+  const Place common = common_point_before(half);
+  if (common.time > settled_to_) {
+    const std::uint32_t first = Walker(jumps_, ns_by_rank_, rank_at_).walk(common, settled_to_);
     if (settled_to_ == 0) first_rank_ = first;
-    forget_until(meeting.time);
+    forget_until(common.time);
   }
   if (count_ <= most_ - most_ / 4) return;
   give_up_until(half);
@@ -168,7 +167,7 @@ CriticalPath::Path CriticalPath::take_path(std::uint32_t last_rank, std::int64_t
   return {std::move(rank_at_), std::move(ns_by_rank_), unsettled_ns_, late_};
 }
 
-// Jumps meet at one analyzer, but where analyzers are not connected.
+// All jumps are on one analyzer, unless analyzers are not connected.
 void CriticalPath::merge(const CriticalPath& other) {
   if (other.settled_to_ > settled_to_ && settled_to_ == 0) {
     auto own = std::exchange(jumps_, std::vector<std::vector<Jump>>(jumps_.size()));
@@ -207,22 +206,21 @@ void CriticalPath::read(ByteReader& in) {
   unsettled_ns_ = in.get<std::uint64_t>();
   late_ = in.get<std::uint64_t>();
   auto ns = in.get_array<std::uint64_t>();
-  in.check(ns.size() == ns_by_rank_.size(), "is of a program with another number of ranks");
+  in.check(ns.size() == ns_by_rank_.size(), "belongs to a program with another number of ranks");
   ns_by_rank_ = std::move(ns);
   const auto shift = in.get<std::uint32_t>();
   in.check(shift >= kFirstGridShift && shift <= kLastGridShift, "has an impossible width of time");
   const auto ranks = in.get_array<std::uint32_t>();
-  in.check(ranks.size() <= grid_slots(static_cast<std::uint32_t>(jumps_.size())),
-           "has more points in time than there are");
+  in.check(ranks.size() <= grid_slots(static_cast<std::uint32_t>(jumps_.size())), "has too many points in time");
   rank_at_.widen_to(shift);
   for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
-    in.check(ranks[slot] <= jumps_.size(), "names a rank that is not there");
+    in.check(ranks[slot] <= jumps_.size(), "refers to a rank that does not exist");
     rank_at_.set(slot, ranks[slot]);
   }
   for (auto& each : jumps_) {
     each = in.get_array<Jump>();
     count_ += each.size();
-    for (const Jump& jump : each) in.check(jump.awaited < jumps_.size(), "names a rank that is not there");
+    for (const Jump& jump : each) in.check(jump.awaited < jumps_.size(), "refers to a rank that does not exist");
   }
 }
 

@@ -1,14 +1,14 @@
-// The chain of work that determined how long the run took: from the last rank to end, back in time; where a rank had
-// waited for another one, on in that one, at the time at which it came (Böhme, Wolf et al., Scalable critical-path
-// based performance analysis, IPDPS 2012; there by a replay of traces).
+// The critical path: the chain of work that determined the run time. From the last rank to end, back in time; where a
+// rank had waited for another one, it continues there, at the time at which that rank arrived (Böhme, Wolf et al.,
+// Scalable critical-path based performance analysis, IPDPS 2012; there by replaying traces).
 //
-//   rank 0   ======~~~~~~~|=====~~~~~|==|        =: works, ~: waits, |: the one that it waited for has come
+//   rank 0   ======~~~~~~~|=====~~~~~|==|        =: works, ~: waits, |: the awaited rank has arrived
 //   rank 1   =============|==========|..|        path: rank 1 up to the end of its wait's cause, and so on
 //
-// It needs of each wait only who, for whom, and until when: a *jump*. Memory: at most kMostJumps. Beyond that, what has
-// been decided is settled: from some moment in the middle one goes back from all ranks at once, and where all ways have
-// met, every path comes by. Before that place the path is known, and its jumps can go. Where the ways do not meet, the
-// older half of the jumps is given up, and that part of the run is told as unsettled.
+// It needs only the two ranks and the end of each wait: a *jump*. Memory: at most kMostJumps. Beyond that, the decided
+// part is settled: from a moment in the middle, walks go back from all ranks at once, and every path passes the point
+// where all walks have met. The path before that point is known, and its jumps are dropped. If the walks do not meet,
+// the older half of the jumps is dropped, and that part of the run is reported as unsettled.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +26,13 @@ class CriticalPath {
  public:
   explicit CriticalPath(std::uint32_t ranks, std::size_t most_jumps = std::size_t{1} << 21);
 
-  // `waiter` went on at `time`, when `awaited` came.
+  // `waiter` continued at `time`, when `awaited` arrived.
   void add(std::uint32_t waiter, std::uint32_t awaited, std::int64_t time) {
     if (time <= settled_to_) return count_late(time);
     jumps_[waiter].push_back({time, awaited});
     if (++count_ >= most_) settle();
   }
-  // About so many jumps at most; what comes before them is unsettled then.
+  // Keeps about this many jumps; the time before them becomes unsettled.
   void keep_latest(std::size_t most);
   // Of another analyzer, which has jumps of its own.
   void merge(const CriticalPath& other);
@@ -40,12 +40,12 @@ class CriticalPath {
   void read(ByteReader& in);  // into an empty one
 
   struct Path {
-    GridValues<std::uint32_t> rank_at;         // that it is in, plus 1; 0: not known
+    GridValues<std::uint32_t> rank_at;         // rank of the path, plus 1; 0: unknown
     std::vector<std::uint64_t> ns_by_rank;     // exact; the sum of these and of unsettled_ns is the path's length
     std::uint64_t unsettled_ns = 0, late = 0;  // late: waits that became known after their time was settled
   };
-  // Up to where the last rank ends, from where the rank that it comes from began; begins: by rank, empty: at 0. Uses up
-  // what is here.
+  // From the start of the path's first rank to the end of the last rank; begins: by rank, empty: all 0. Consumes the
+  // jumps.
   [[nodiscard]] Path take_path(std::uint32_t last_rank, std::int64_t end, std::span<const std::int64_t> begins = {});
 
  private:
@@ -64,8 +64,8 @@ class CriticalPath {
   void settle();
   void sort();
   [[nodiscard]] std::int64_t middle() const;
-  // Where the ways back from all ranks have met; {0, settled_to_}: nowhere.
-  [[nodiscard]] Place meeting_before(std::int64_t time) const;
+  // The point where the walks back from all ranks have met; {0, settled_to_}: none.
+  [[nodiscard]] Place common_point_before(std::int64_t time) const;
   void forget_until(std::int64_t time);
   void give_up_until(std::int64_t time);
 
@@ -73,10 +73,10 @@ class CriticalPath {
   std::vector<std::vector<Jump>> jumps_;  // by waiter; in order of time when sorted
   std::size_t count_ = 0;
   std::int64_t settled_to_ = 0;
-  std::uint32_t first_rank_ = kNoFirst;  // where the settled part comes from
+  std::uint32_t first_rank_ = kNoFirst;  // start of the settled part
   std::uint64_t unsettled_ns_ = 0, late_ = 0;
   std::vector<std::uint64_t> ns_by_rank_;  // settled
-  GridValues<std::uint32_t> rank_at_;      // likewise
+  GridValues<std::uint32_t> rank_at_;      // of the settled part
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See epochs.hpp.
 #include "knowledge_sources/plugins/waits/epochs.hpp"
 
 #include <algorithm>
@@ -10,11 +9,11 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Of the calls of a rank in which it waits for several targets. Other calls with several operations have lower ones.
+// Number of the rank's calls that wait for several targets. Other calls with several operations have lower ones.
 constexpr std::uint32_t kCallsInWindows = 0x80000000;
 
-// The origin waited in the call in which it was when the target came: some libraries have it wait at once, others when
-// it has something to do there, or at the end. The other calls waited for nothing.
+// The origin waited in the call that it was in when the target arrived: some libraries wait in the start, others at the
+// first operation, others at the end. The other calls waited for nothing.
 void late_post(const Access& access, const Exposure& exposure, WaitSums& sums) {
   const double error = access.clock_error + exposure.clock_error;
   const std::array<const WindowCall*, 3> calls{&access.start, &access.first, &access.complete};
@@ -45,7 +44,7 @@ void Epochs::add_half(const Half& half, WaitSums& sums) {
     alone_.emplace(half.key, half);
     return;
   }
-  // Nonsense from outside may have one half twice.
+  // Invalid input may contain one half twice.
   if (std::holds_alternative<Half>(other->second)) return sums.add_calls(half.rank, {.incomplete = 1});
   if constexpr (std::is_same_v<Half, Access>) {
     join(half, std::get<Exposure>(other->second), sums);
@@ -79,7 +78,7 @@ void Epochs::end_exposure(const Access& access, const Exposure& exposure, WaitSu
       if (endings_.size() >= kMostParts) return sums.add_calls(exposure.rank, {.beyond_room = 1});
       known = endings_.emplace(key, ending).first;
     } else {
-      // Of equal ones always the same, in whatever order they come.
+      // A deterministic choice among equal ones, whatever the order of arrival.
       const auto order = [](const Ending& each) { return std::tuple(each.complete, ~each.rank); };
       ending.known = known->second.known + 1;
       if (order(ending) < order(known->second)) {

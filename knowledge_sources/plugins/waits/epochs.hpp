@@ -1,12 +1,12 @@
-// Where the halves of epochs meet: the n-th MPI_Win_post of a target that names an origin belongs to the n-th
+// Matches the halves of epochs: the n-th MPI_Win_post of a target that names an origin belongs to the n-th
 // MPI_Win_start of that origin that names the target, on one window.
 //
 //   origin:  Win_start ~~~~~~| Put   Put        Win_complete
 //   target:         Win_post |  Win_wait ~~~~~~~~|
 //                             ^ late_post          ^ early_wait up to the end of the last Put, then late_complete
 //
-// Memory: halves that are alone, and what is known of exposures whose origins have not all met, at most kMostParts
-// each; what comes beyond is counted as unresolved.
+// Memory: unmatched halves, and exposures with missing origins, at most kMostParts each; further ones are counted as
+// unresolved.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ class Epochs {
 
   void add(const Access& access, WaitSums& sums) { add_half(access, sums); }
   void add(const Exposure& exposure, WaitSums& sums) { add_half(exposure, sums); }
-  // Adds halves whose counterpart has not come to what is not known.
+  // Counts unmatched halves as unknown.
   void add_alone(WaitSums& sums) const;
 
  private:
-  // The last of the origins of an exposure to complete, of those that have met.
+  // Of the origins of an exposure that have matched, the last one to complete.
   struct Ending {
     double complete, last_end;
     float clock_error;
     std::uint32_t rank;
     Stretch to_last, after_last;
-    std::uint32_t known;  // origins
+    std::uint32_t known;  // number of origins
   };
   template <class Half>
   void add_half(const Half& half, WaitSums& sums);

@@ -1,4 +1,3 @@
-// See function_delays.hpp.
 #include "knowledge_sources/plugins/waits/function_delays.hpp"
 
 #include <algorithm>
@@ -9,9 +8,9 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr double kLeastCaller = 0.05;  // of the awaited rank's sampled time: callers with less say nothing
-constexpr double kClearly = 1.1;       // a caller has so much more of its time than what it calls, before it is named
-constexpr double kAsMuch = 0.98;       // … or is called by nobody else
+constexpr double kLeastCaller = 0.05;  // of the awaited rank's sampled time: callers with less are ignored
+constexpr double kClearly = 1.1;       // excess of a caller's own time over its callees' before it is named
+constexpr double kAsMuch = 0.98;       // … or it is their only caller
 
 constexpr double kDeviations = 2.576;  // of the normal distribution: 99 %
 

@@ -1,5 +1,5 @@
-// From places where ranks were sampled to the functions that made a rank late (causes.hpp). What only the awaited rank
-// calls, or calls far more than those that wait, stands for what all of them call beneath it:
+// Maps sampled places to the functions that made a rank late (causes.hpp). A function that only the awaited rank calls,
+// or that it calls far more than the waiting ranks, represents its callees that all of them call:
 //
 //   main ─▶ relax              ─▶ inner_cells    rank 2 0.10 s, the waiting one 0.10 s
 //        └▶ expensive_boundary ─▶ inner_cells    rank 2 0.30 s                            → expensive_boundary 0.30 s
@@ -15,19 +15,19 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of an interval at 99 %, of a sum with that variance.
+// Half width of a 99 % interval of a sum with that variance.
 [[nodiscard]] double half_width(double squares);
 
 struct FunctionDelay {
   std::string symbol, source_file;
-  std::uint32_t line = 0;  // that with most of it, where it is the function's own
-  bool io = false;         // a call of POSIX
+  std::uint32_t line = 0;  // the line with most of it, if it is the function's own
+  bool io = false;         // a POSIX call
   double ns = 0;           // of the awaited rank, less those of the waiting ones; may be negative
-  double squares = 0;      // ns²: the variance of sampling
+  double squares = 0;      // ns²: variance of sampling
   [[nodiscard]] double half_width() const { return knowledge_sources::half_width(squares); }  // ns
 };
 
-// Less than half of that may well be chance: no function is named for it.
+// Half of it or more may be chance: no function is named for it.
 [[nodiscard]] bool may_be_chance(double ns, double squares);
 
 // Not thread safe.
@@ -38,7 +38,7 @@ class FunctionDelays {
                  const SampledRanks& contexts)
       : places_(resolver, places, contexts) {}
 
-  // Of rank's place, in stretches before waits for the awaited one.
+  // A sample in the rank's stretches before waits for the awaited rank.
   struct Sample {
     std::uint32_t awaited, rank, place;
     double ns, squares;

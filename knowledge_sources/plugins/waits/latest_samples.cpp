@@ -1,4 +1,3 @@
-// See latest_samples.hpp.
 #include "knowledge_sources/plugins/waits/latest_samples.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ std::uint32_t LatestSamples::draw(double from, double to) const {
   double all = 0;
   for (std::size_t i = 0; i < std::min(next_, kKept); ++i) all += lies_within(samples_[i]) ? samples_[i].weight : 0;
   if (!(all > 0)) return 0;
-  // 53 bits of a hash of the question.
+  // 53 bits of a hash of the query.
   const std::uint64_t hash = std::bit_cast<std::uint64_t>(to) * 0x9E3779B97F4A7C15u * 0xBF58476D1CE4E5B9u;
   double lot = static_cast<double>((hash ^ hash >> 32) >> 11) * 0x1p-53 * all;
   std::uint32_t drawn = 0;

@@ -1,5 +1,5 @@
-// Of any stretch of time (stretch.hpp) of a thread one of its latest samples can be drawn, each with the chance of its
-// weight.
+// Draws one of the latest samples in any stretch of time (stretch.hpp) of a thread, with a probability proportional to
+// its weight.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class LatestSamples {
   void add(double time, std::uint64_t weight, std::uint32_t place) {
     samples_[next_++ % kKept] = {time, static_cast<float>(weight), place};
   }
-  // One of those after `from` and not after `to`, 0 where none is left; the same one for the same question.
+  // A sample in (from, to], 0 if none is left; equal queries give equal samples.
   [[nodiscard]] std::uint32_t draw(double from, double to) const;
 
  private:

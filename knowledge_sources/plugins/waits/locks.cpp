@@ -1,4 +1,3 @@
-// See locks.hpp.
 #include "knowledge_sources/plugins/waits/locks.hpp"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace {
 
 double error_of(const LockEpoch& a, const LockEpoch& b) { return double{a.clock_error} + double{b.clock_error}; }
 
-// The locks of one window by the target that they concern, each list in the order in which they were given back.
+// The locks of one window by target, each list in the order of release.
 class OfWindow {
  public:
   explicit OfWindow(std::span<const LockEpoch> epochs) {
@@ -23,7 +22,7 @@ class OfWindow {
     sort(exclusive_);
   }
 
-  // The last to give back what `waiter` needed while it was in `call`, which was for `target`; nullptr: none.
+  // The last one to release the lock that `waiter` needed in `call` for `target`; nullptr: none.
   [[nodiscard]] const LockEpoch* awaited(const LockEpoch& waiter, const WindowCall& call, std::uint32_t target) const {
     if (waiter.target == kAllTargets && target == kAllTargets) return last_of(exclusive_, waiter, call);
     const LockEpoch* const of_one = last_of(list_of(target), waiter, call);
@@ -52,8 +51,8 @@ class OfWindow {
     }
     return nullptr;
   }
-  // A rank that waits in its first call can't have had the lock before. Where it waits in a later one, a holder that
-  // gives back meanwhile had it if it had left MPI_Win_lock before, ended its epoch first, and can't itself have waited
+  // A rank that waits in its first call cannot have had the lock before. If it waits in a later call, a holder that
+  // releases meanwhile had it if it had left MPI_Win_lock before, ended its epoch first, and cannot itself have waited
   // for this one.
   static bool was_before(const LockEpoch& holder, const LockEpoch& waiter, const WindowCall& call) {
     const double error = error_of(holder, waiter);
@@ -94,7 +93,7 @@ void Locks::add(const LockEpoch& epoch, WaitSums& sums) {
   windows_[epoch.window].push_back(epoch);
 }
 
-void Locks::judge(WaitSums& sums) const {
+void Locks::evaluate(WaitSums& sums) const {
   for (const auto& [id, epochs] : windows_) {
     const OfWindow window(epochs);
     for (const LockEpoch& epoch : epochs) {

@@ -1,11 +1,11 @@
-// Who waited for whose lock of a window. A lock that conflicts with others (of two one is exclusive, on the same window
-// and target) is got when the last of those before it is given back; whose that was can only be told when the locks of
-// all ranks are known: they are kept, and judged at the end.
+// Waits for locks of windows. A lock that conflicts with others (one of two is exclusive, on the same window and
+// target) is granted when the last previous one is released; whose that was is known only with the locks of all ranks,
+// so they are kept and evaluated at the end.
 //
 //   holder:  Win_lock | Put         Win_unlock
 //   waiter:      Win_lock ~~~~~~~~~~|  Put  Win_unlock
 //
-// Memory: at most kMostEpochs; what comes beyond is counted as unresolved.
+// Memory: at most kMostEpochs; further ones are counted as unresolved.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class Locks {
   static constexpr std::size_t kMostEpochs = std::size_t{1} << 18;  // 128 bytes each: some 34 MB
 
   void add(const LockEpoch& epoch, WaitSums& sums);
-  // When all have come.
-  void judge(WaitSums& sums) const;
+  // After all locks have arrived.
+  void evaluate(WaitSums& sums) const;
 
  private:
   std::map<WindowId, std::vector<LockEpoch>> windows_;

@@ -1,4 +1,3 @@
-// See messages.hpp.
 #include "knowledge_sources/plugins/waits/messages.hpp"
 
 #include <algorithm>
@@ -18,19 +17,19 @@ Messages::Key Messages::key_in_table(const Channel& channel) {
 void Messages::add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums) {
   const Key key = key_in_table(channel);
   const bool has_room = ends_.add(key, sends, end, hint, [&](const Part& other) {
-    judge({key.comm, channel.destination}, sends ? end : other, sends ? other : end, sums);
+    evaluate({key.comm, channel.destination}, sends ? end : other, sends ? other : end, sums);
   });
   if (!has_room) sums.add_ends(end.rank, {.beyond_room = 1});
 }
 
-void Messages::judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
+void Messages::evaluate(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
   waits_.clear();
   find_message_waits(send, receive, waits_);
-  // Whether the order was wrong, later receives tell.
+  // Later receives decide whether the order was wrong.
   const auto held_back = std::ranges::find_if(waits_, [](const Wait& wait) {
     return wait.pattern == WaitPattern::kLateSender && wait.certain && wait.ns != 0 && wait.operations <= 1;
   });
-  if (held_back != waits_.end()) sums.tell_early(*held_back);
+  if (held_back != waits_.end()) sums.report_early(*held_back);
   const auto use = [&sums](const Wait& wait) { sums.add(std::span(&wait, 1)); };
   wrong_order_.add(receiver, send, receive, held_back == waits_.end() ? nullptr : &*held_back, use);
   if (held_back != waits_.end()) waits_.erase(held_back);
@@ -64,7 +63,7 @@ void Messages::read(ByteReader& in, std::uint32_t ranks) {
     const Channel channel = in.get<Channel>();
     const bool sends = in.get<std::uint32_t>() != 0;
     const Part end = in.get<Part>();
-    in.check(end.rank < ranks, "names a rank that is not there");
+    in.check(end.rank < ranks, "refers to a rank that does not exist");
     const bool has_room = ends_.add(key_in_table(channel), sends, end, hint,
                                     [&](const Part&) { in.check(false, "has both ends of a message"); });
     in.check(has_room, "has more ends of messages than an analyzer keeps");

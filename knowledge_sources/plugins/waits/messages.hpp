@@ -1,7 +1,6 @@
-// Where the two ends of a message meet. On one channel, (communicator, source, destination, tag), MPI has messages
-// received in the order in which they were sent: what comes here are sends and receives in the order of their posting
-// (post_order.hpp), so the first send that is left belongs to the first receive. Memory: the ends that are alone, at
-// most kMostEnds.
+// Matches the two ends of messages. On one channel, (communicator, source, destination, tag), MPI receives messages in
+// the order of sending: sends and receives arrive here in the order of posting (post_order.hpp), so the first remaining
+// send matches the first receive. Memory: unmatched ends, at most kMostEnds.
 #pragma once
 
 #include <cstddef>
@@ -28,19 +27,19 @@ class Messages {
  public:
   static constexpr std::size_t kMostEnds = std::size_t{1} << 21;  // 72 bytes each: some 150 MB
 
-  // The ends of one side of a channel in their order. A pair goes to `sums`, and is forgotten. hint: what add() has
-  // left there at the last end of this side, or 0.
+  // The ends of one side of a channel in order. A pair goes to `sums` and is removed. hint: as the last add() for this
+  // side left it, or 0.
   void add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums);
-  // What has no other end here. It has none with another analyzer either, but where the analyzers were not connected.
+  // Ends without a match here. They have none on other analyzers either, unless the analyzers were not connected.
   void merge(const Messages& other, WaitSums& sums);
-  // Waits that are held back until later receives are known (wrong_order.hpp), when none comes any more.
+  // Waits held back until later receives are known (wrong_order.hpp), after the last receive.
   void settle(WaitSums& sums) const;
   [[nodiscard]] std::uint64_t ends() const { return ends_.size(); }
-  // Adds the ends that are alone to what is not known.
+  // Counts unmatched ends as unknown.
   void add_alone(WaitSums& sums) const {
     ends_.for_each([&](const Key&, bool, const Part& end) { sums.add_ends(end.rank, {.incomplete = 1}); });
   }
-  // use(channel, part) for each send that is left.
+  // use(channel, part) for each remaining send.
   template <class Use>
   void for_each_send(Use&& use) const {
     ends_.for_each([&](const Key& key, bool sends, const Part& end) {
@@ -64,7 +63,7 @@ class Messages {
     }
   };
   [[nodiscard]] Key key_in_table(const Channel& channel);
-  void judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums);
+  void evaluate(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums);
   [[nodiscard]] Channel channel_of(const Key& key) const {
     return {comms_[key.comm], key.source, key.destination, key.tag};
   }
@@ -72,9 +71,9 @@ class Messages {
   Joint<Key, Part> ends_{kMostEnds};
   WrongOrder wrong_order_;
   std::vector<CommIdentity> comms_;
-  FlatTable<CommIdentity, std::uint32_t> comm_numbers_;  // in comms_
-  std::uint32_t last_comm_ = 0;                          // most messages are on the communicator of the one before
-  std::vector<Wait> waits_;                              // of one pair, to use its memory again
+  FlatTable<CommIdentity, std::uint32_t> comm_numbers_;  // index in comms_
+  std::uint32_t last_comm_ = 0;                          // most messages use the same communicator as the previous one
+  std::vector<Wait> waits_;                              // reused memory
 };
 
 }  // namespace ardoise::knowledge_sources

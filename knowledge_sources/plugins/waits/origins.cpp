@@ -1,4 +1,3 @@
-// See origins.hpp.
 #include "knowledge_sources/plugins/waits/origins.hpp"
 
 #include <numeric>
@@ -9,7 +8,7 @@ namespace ardoise::knowledge_sources {
 std::vector<double> origins_of(std::span<const double> caused, std::span<const double> held_up,
                                std::span<const reports::WaitEdge> edges) {
   constexpr int kMostSteps = 100;
-  constexpr double kRest = 1e-4;  // of all: so little stays where it is
+  constexpr double kRest = 1e-4;  // of all: smaller amounts are not passed on
   std::vector<double> waited(caused.size());
   for (const reports::WaitEdge& edge : edges) waited[edge.waiter] += edge.seconds;
   const auto sum = [](const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); };

@@ -1,4 +1,3 @@
-// See path_profile.hpp.
 #include "knowledge_sources/plugins/waits/path_profile.hpp"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ struct PathSums {
   std::map<std::uint32_t, double> lines;  // ns, by line of the tree
 };
 
-// What parts are told apart by.
+// Key of a part.
 struct What {
   Activity::Kind kind;
   std::uint32_t function;   // kInMpi: of MPI; kSampled: of the tree
@@ -86,7 +85,7 @@ class PathParts {
   const ProgramRanks& program_;
   std::span<const GridValues<Activity>> timelines_;
   PlaceNodes& places_;
-  std::vector<std::vector<std::uint64_t>> points_;  // by rank, those of the path
+  std::vector<std::vector<std::uint64_t>> points_;  // by rank, on the path
   std::map<What, PathSums> parts_;
 };
 
@@ -141,7 +140,7 @@ void describe_path(CriticalPath::Path path, const ProgramRanks& program, std::sp
   }
   for (const auto& [what, part] : parts) {
     reports::PathPart shown = named(what, part, places.tree(), resolver);
-    // As for shares of samples: each draw weighs what it stands for.
+    // As for shares of samples: each draw has the weight of the time that it represents.
     const double share = part.ns / all;
     shown.error =
         half_width((1 - share) * (1 - share) * part.squares + share * share * (squares - part.squares)) * 1e-9;

@@ -1,6 +1,6 @@
-// What the ranks were doing on the critical path (critical_path.hpp), by function and call site: at each point of the
-// time grid that the path comes by, what its rank was in (rank_timeline.hpp). Ranks have exact shares of the path; what
-// they did in theirs is an estimate of so many points, and the sum is that of the ranks.
+// Activity of the ranks on the critical path (critical_path.hpp), by function and call site: at each point of the time
+// grid on the path, the activity of its rank (rank_timeline.hpp). Ranks have exact shares of the path; the activities
+// in them are estimates from these points, scaled to the sum of the ranks.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Fills what of the model is of the path, as far as it is in ranks of the program. timelines: by rank of the world.
+// Fills the path's fields of the model, for ranks of the program. timelines: by rank of the world.
 void describe_path(CriticalPath::Path path, const ProgramRanks& program, std::span<const RankTimeline* const> timelines,
                    PlaceNodes& places, const Resolver& resolver, reports::Waiting& model);
 

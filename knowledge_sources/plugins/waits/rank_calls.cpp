@@ -1,4 +1,3 @@
-// See rank_calls.hpp.
 #include "knowledge_sources/plugins/waits/rank_calls.hpp"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using instrument::StartedExtension;
 
 namespace {
 
-// MPI libraries send less than this without asking the receiver, over whatever network.
+// MPI libraries send less than this eagerly, on any network.
 constexpr std::uint64_t kShortBytes = 4096;
 
 bool is_call(const MpiRecord& record) {
@@ -98,7 +97,7 @@ class RankCalls::Reader {
   }
 
  private:
-  // Whole, as they travel (travel.hpp).
+  // Rounded, as transmitted (travel.hpp).
   [[nodiscard]] double ns(std::uint64_t tick) const {
     constexpr double kRounds = 0x1.8p52;  // below 2^51
     return static_cast<double>(static_cast<std::int64_t>(tick - pack_.origin_tick)) * pack_.ns_per_tick + kRounds -
@@ -175,7 +174,7 @@ class RankCalls::Reader {
       stretch.place = thread_.samples.draw(thread_.call.begin.time - stretch.all, thread_.call.begin.time);
     if (is_nonblocking(record.function())) return rank_.collectives_.add(record.begin, collective);
     if (collective_kind(record.function()) == CollectiveKind::kNeighbours) {
-      // Its neighbours come next: as if it completed itself.
+      // Its neighbours follow: treated as if it completed itself.
       begin_completing(event);
       thread_.left = 0;
       thread_.ended_collectives.push_back(collective);
@@ -387,7 +386,7 @@ void RankCalls::end_completing(Thread& thread, Arrivals& out) {
   const auto count = [&](bool Ended::*kind) {
     return static_cast<std::size_t>(std::ranges::count(thread.ended, false, kind));
   };
-  // Short sends alone wait for their receivers; beside others the others are what is waited for.
+  // Short sends wait for their receivers only when alone; with other operations the call waits for those.
   const bool has_others = collectives != 0 || std::ranges::any_of(thread.ended, [](const Ended& each) {
                             return !each.cancelled && !(each.started.sends && each.started.is_short);
                           });
@@ -516,7 +515,7 @@ void RankCalls::forget_freed() {
   }
 }
 
-// messages: else of calls.
+// messages: of messages, else of calls.
 Unresolved RankCalls::early(bool messages) const {
   Unresolved sum;
   for (const auto& [comm, list] : early_) {
@@ -547,10 +546,10 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
   }
 }
 
-void RankCalls::tell_life(Arrivals& out) {
+void RankCalls::add_init_and_finalize(Arrivals& out) {
   for (auto& [number, thread] : threads_) end_completing(thread, out);
-  if (has_told_life_ || world_ranks_ == 0) return;
-  has_told_life_ = true;
+  if (has_init_and_finalize_ || world_ranks_ == 0) return;
+  has_init_and_finalize_ = true;
   const CommIdentity world{0, 0, world_ranks_};
   const auto tell = [&](vmpi::FunctionId function, const Part& part) {
     const auto number = static_cast<std::uint32_t>(function);
@@ -567,7 +566,7 @@ void RankCalls::tell_life(Arrivals& out) {
   }
   if (!finalize_) return;
   timeline_.end_at(static_cast<std::int64_t>(*finalize_));
-  constexpr double kNotKnown = 4e15;  // when it leaves: after all have come
+  constexpr double kNotKnown = 4e15;  // time of leaving: after the last arrival
   part.posted = part.begin = *finalize_;
   part.end = std::max(kNotKnown, *finalize_);
   part.function = static_cast<std::uint32_t>(vmpi::FunctionId::kFinalize);

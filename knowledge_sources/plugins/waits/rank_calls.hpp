@@ -1,11 +1,11 @@
-// The collectives and messages of one rank: packs come in any order and are put back into that of their thread; what
-// its calls start and end becomes its part in collectives, counted by communicator, and the ends of messages, in the
-// order in which MPI matches them. They go on to where they meet the others' when the communicator is defined.
+// The collectives and messages of one rank. Packs arrive in any order and are put into that of their thread; the
+// operations that its calls start and end become its parts in collectives, counted by communicator, and ends of
+// messages, in MPI's matching order. They are passed on for matching when the communicator is defined.
 //
-// A rank in which records became sums for want of memory can't be counted on from there on, nor can one of which a pack
-// is missing: what follows in it is unresolved. Memory: operations that have not ended (post_order.hpp); counted on the
-// blackboard: what came too early (in_order.hpp), and what belongs to communicators whose definition has not come yet.
-// A communicator takes some 200 bytes until it is freed; see forget_freed().
+// If records of a rank were aggregated for lack of memory, or a pack is missing, counting stops there: all later calls
+// are unresolved. Memory: unfinished operations (post_order.hpp); counted on the blackboard: early packs
+// (in_order.hpp), and parts on communicators whose definition has not arrived. A communicator takes some 200 bytes
+// until it is freed; see forget_freed().
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@
 #include "knowledge_sources/matching/post_order.hpp"
 #include "knowledge_sources/matching/started.hpp"
 #include "knowledge_sources/plugins/waits/latest_samples.hpp"
-#include "knowledge_sources/plugins/waits/meetings.hpp"
 #include "knowledge_sources/plugins/waits/messages.hpp"
+#include "knowledge_sources/plugins/waits/open_collectives.hpp"
 #include "knowledge_sources/plugins/waits/rank_timeline.hpp"
 #include "knowledge_sources/plugins/waits/rank_windows.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// The records of one pack, and how to place them in time.
+// The records of one pack, and their conversion to time.
 struct PackRecords {
   std::span<const instrument::MpiRecord> records;
   std::uint64_t origin_tick;
@@ -45,9 +45,9 @@ struct PackRecords {
   bool several_threads;  // of the process have made MPI calls up to the pack
 };
 
-// What a rank brings to where ranks meet.
+// Contributions of a rank to operations.
 struct InCollective {
-  MeetingKey key;
+  CollectiveKey key;
   std::uint32_t function;
   Arrival arrival;
 };
@@ -57,15 +57,15 @@ struct EndOfMessage {
   std::uint32_t queue;  // for RankCalls::channel_hint()
   Part part;
 };
-struct OfNoKind {  // an operation that meets nothing, of a call that completes others, too
+struct OfNoKind {  // an unmatched operation of a call that also completes others
   Part part;
 };
 using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind, NeighbourPair>;
 
-// Some at a time, that the caches still hold when they are used. Not thread safe.
+// Passes them on in groups that fit the caches. Not thread safe.
 class Arrivals {
  public:
-  // room: memory that is used again.
+  // room: reused memory.
   Arrivals(std::vector<Arrived>& room, std::function<void(std::span<const Arrived>)> use)
       : list_(room), use_(std::move(use)) {
     list_.clear();
@@ -92,20 +92,20 @@ class RankCalls {
   // slots: of its timeline.
   RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots), windows_(rank) {}
 
-  // Before the first pack; the board outlives the use of this.
+  // Before the first pack; the board outlives the object's use.
   void count_on(blackboard::Blackboard& board);
 
   // Each adds to `out` what is known now.
   void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
-  // Packs and definitions that are missing will not come.
+  // Missing packs and definitions will not arrive.
   void give_up_missing(Arrivals& out);
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
-    bool within_world;  // no intercommunicator, and no ranks outside of MPI_COMM_WORLD
+    bool within_world;  // no intercommunicator, and no ranks outside MPI_COMM_WORLD
   };
   void define(const CommDefinition& definition, Arrivals& out);
-  // How many are in its MPI_COMM_WORLD.
+  // Size of its MPI_COMM_WORLD.
   void set_world(std::uint32_t ranks) { world_ranks_ = ranks; }
   void set_clock_error(double ns) {
     clock_error_ = ns;
@@ -114,25 +114,25 @@ class RankCalls {
   // On the program's time axis.
   void set_init(double begin, double end) { init_ = {begin, end}; }
   void set_finalize(double begin) { finalize_ = begin; }
-  // When all packs of the rank are there: its MPI_Init and MPI_Finalize, as far as they are known. Once.
-  void tell_life(Arrivals& out);
+  // After all packs of the rank: its MPI_Init and MPI_Finalize, if known. Once.
+  void add_init_and_finalize(Arrivals& out);
 
-  // For Messages::add(): where the ends of this queue went last.
+  // For Messages::add(): the hint of the ends of this queue.
   [[nodiscard]] std::uint32_t& channel_hint(const EndOfMessage& end) {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
-  // That have been used or defined, and are not forgotten.
+  // Number of communicators in use or defined, and not forgotten.
   [[nodiscard]] std::size_t communicators() const { return comms_.size(); }
 
   // Its part in epochs of windows.
   [[nodiscard]] RankWindows& windows() { return windows_; }
-  // Where the rank was sampled: Stretch::place.
+  // Sampled places of the rank: Stretch::place.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
   // Of its first thread.
   [[nodiscard]] const RankTimeline& timeline() const { return timeline_; }
 
-  // What has not met and will not, when nothing more comes.
+  // After the last pack: unmatched operations.
   [[nodiscard]] Unresolved unresolved_calls() const;
   [[nodiscard]] Unresolved unresolved_ends() const;
 
@@ -142,7 +142,7 @@ class RankCalls {
     CommIdentity identity{};
     std::uint32_t own_rank = 0, thread = 0, receives_ended = 0;
     bool defined = false, within_world = true, several_threads = false;
-    bool has_ended = false;  // a collective on it, at:
+    bool has_ended = false;  // a collective on it has ended, at:
     ThreadProgress last{};
   };
   struct Collective {
@@ -165,18 +165,18 @@ class RankCalls {
     std::uint32_t comm, destination;
   };
   using Early = std::variant<Collective, EarlyMessage, ToNeighbour>;
-  struct Started {  // a message that another call will end
+  struct Started {  // a message that another call completes
     bool sends;
     bool never_waits;     // a buffered send
-    bool is_short;        // a send that hardly waits for the receiver
-    std::uint32_t place;  // in sends_ or receives_
+    bool is_short;        // a send that rarely waits for the receiver
+    std::uint32_t place;  // index in sends_ or receives_
     std::uint32_t comm;
   };
   struct Ended {
     Started started;
     std::int32_t peer, tag;  // of a receive
     bool cancelled;
-    bool never_waits = false;  // in the call that ends it
+    bool never_waits = false;  // in the completing call
   };
   struct KeptPack {
     std::vector<instrument::MpiRecord> records;
@@ -188,16 +188,16 @@ class RankCalls {
     CallMoments call;
   };
   struct Thread {
-    bool has_called = false;  // a thread may just make marks
+    bool has_called = false;  // a thread may only make marks
     InOrder<KeptPack> packs;
-    ThreadProgress now{};        // all but its time
+    ThreadProgress now{};        // without its time
     ThreadProgress last_wait{};  // end of the last call in which it could wait, else of MPI_Init
     CallMoments call{};          // the latest
     LatestSamples samples;
-    Part completing{};  // the call that ends operations, while its completions come
+    Part completing{};  // the call that ends operations, while its completions arrive
     CallMoments completing_call{};
     bool is_completing = false;
-    std::int32_t left = 0;  // completions that are to come, if all operations are known
+    std::int32_t left = 0;  // completions still to come, if all operations are known
     std::vector<Ended> ended;
     std::vector<Collective> ended_collectives;
   };
@@ -223,8 +223,8 @@ class RankCalls {
   void place(const MessageEnd& message, const Part& part, Arrivals& out);
   void keep(std::uint32_t comm, const Early& early);
   [[nodiscard]] std::vector<Early> take_early(std::uint32_t comm);
-  // Forgets communicators that the program has freed, when nothing more can refer to them: their definition has come,
-  // no operation of the rank is under way, no window or file was made of them, and one thread makes all calls.
+  // Forgets communicators that the program has freed, when nothing can refer to them any more: their definition has
+  // arrived, the rank has no operation in progress, no window or file was made of them, and one thread makes all calls.
   void forget_freed();
   [[nodiscard]] Unresolved early(bool messages) const;
   // The clock is defined before communicators are.
@@ -241,21 +241,21 @@ class RankCalls {
   double clock_error_ = 0;  // ns
   std::optional<std::pair<double, double>> init_;
   std::optional<double> finalize_;
-  bool has_told_life_ = false;
+  bool has_init_and_finalize_ = false;
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations
   std::map<std::uint32_t, Thread> threads_;
-  std::uint32_t calling_threads_ = 0;  // of them
+  std::uint32_t calling_threads_ = 0;  // number of threads that make calls
   std::map<std::uint32_t, Comm> comms_;
-  std::uint32_t last_comm_ = 0;  // most are of the communicator before
+  std::uint32_t last_comm_ = 0;  // most calls use the same communicator as the previous one
   Comm* last_known_ = nullptr;
   std::deque<std::uint32_t> freed_;  // not forgotten yet
   PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
-  std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
+  std::vector<EndInOrder> in_order_;  // reused memory
   StartedList<Started> started_;
-  StartedList<Collective> collectives_;  // likewise
-  std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
+  StartedList<Collective> collectives_;  // started and not ended
+  std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; the receiving call follows
   RankPlaces places_;
   RankTimeline timeline_;
   RankWindows windows_;

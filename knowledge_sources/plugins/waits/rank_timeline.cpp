@@ -1,4 +1,3 @@
-// See rank_timeline.hpp.
 #include "knowledge_sources/plugins/waits/rank_timeline.hpp"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ void RankTimeline::pass_points(std::int64_t until, const Activity& activity) {
   now_ = std::max(now_, until);
 }
 
-// Unless it has gone since.
+// Unless the point has been dropped since.
 void RankTimeline::put(std::int64_t point, const Activity& activity) {
   const std::uint64_t slot = values_.slot_of(point);
   if (grid_point(slot, values_.shift()) == point) values_.set(slot, activity);
@@ -69,7 +68,7 @@ void RankTimeline::read(ByteReader& in) {
   const auto shift = in.get<std::uint32_t>();
   in.check(shift >= kFirstGridShift && shift <= kLastGridShift, "has an impossible width of time");
   const auto all = in.get_array<Activity>();
-  in.check(all.size() <= slots_, "has more points in time than there are");
+  in.check(all.size() <= slots_, "has too many points in time");
   values_.widen_to(shift);
   for (std::size_t slot = 0; slot < all.size(); ++slot) values_.set(slot, all[slot]);
 }

@@ -1,6 +1,6 @@
-// What a rank was doing at the points of the time grid: which MPI call it was in (known exactly), or where it was
-// sampled outside of them. A sample stands for the CPU time before it, so points wait until the next one comes; what no
-// sample reaches was asleep, blocked or in the kernel.
+// Activity of a rank at the points of the time grid: the MPI call that it was in (exact), or its sampled place outside
+// calls. A sample represents the CPU time before it, so points wait for the next sample; at points that no sample
+// covers the rank was asleep, blocked or in the kernel.
 //
 //   | Send |      x    x  s| Recv  x  | x      |       x: points, s: a sample
 //            sampled at s    in Recv    waits for the next sample
@@ -18,7 +18,7 @@ namespace ardoise::knowledge_sources {
 struct Activity {
   enum Kind : std::uint32_t { kUnknown, kOther, kSampled, kInMpi };
   std::uint32_t kind : 8 = kUnknown;
-  std::uint32_t number : 24 = 0;  // kInMpi: function; kSampled: of the sample, so that those of one are known
+  std::uint32_t number : 24 = 0;  // kInMpi: function; kSampled: number of the sample
   std::uint32_t where = 0;        // kInMpi: call site; kSampled: place (rank_places.hpp)
   friend bool operator==(const Activity&, const Activity&) = default;
 };
@@ -37,9 +37,9 @@ class RankTimeline {
     leave_outside(begin);
     pass_points(end, Activity{Activity::kInMpi, function & 0xFFFFFFu, call_site});
   }
-  // One that stands for `weight` ns of CPU time before `time`, outside of calls.
+  // A sample that represents `weight` ns of CPU time before `time`, outside calls.
   void add_sample(std::int64_t time, std::uint64_t weight, std::uint32_t place);
-  // Nothing comes after it.
+  // End of the timeline.
   void end_at(std::int64_t time);
 
   [[nodiscard]] const GridValues<Activity>& values() const { return values_; }
@@ -49,7 +49,7 @@ class RankTimeline {
  private:
   struct Pending {
     std::int64_t point;
-    std::int64_t outside;  // as outside_, there
+    std::int64_t outside;  // outside_ at that point
   };
   void leave_outside(std::int64_t until);
   void pass_points(std::int64_t until, const Activity& activity);
@@ -59,11 +59,11 @@ class RankTimeline {
   std::uint32_t slots_;
   GridValues<Activity> values_;
   std::int64_t now_ = 0;
-  std::int64_t outside_ = 0;  // ns that were passed outside of calls
+  std::int64_t outside_ = 0;  // ns outside calls so far
   std::uint64_t next_slot_ = 0;
   std::int64_t next_point_ = grid_point(0, kFirstGridShift);
   std::uint32_t samples_ = 0;
-  std::vector<Pending> pending_;  // points outside of calls since the latest sample
+  std::vector<Pending> pending_;  // points outside calls since the latest sample
 };
 
 }  // namespace ardoise::knowledge_sources

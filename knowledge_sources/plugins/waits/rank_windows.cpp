@@ -1,4 +1,3 @@
-// See rank_windows.hpp.
 #include "knowledge_sources/plugins/waits/rank_windows.hpp"
 
 #include <algorithm>
@@ -126,7 +125,7 @@ void RankWindows::add(const GroupExtension& group) {
 }
 
 template <class Half>
-void RankWindows::give_halves(const Window& window, const Group& group, Half half) {
+void RankWindows::add_halves(const Window& window, const Group& group, Half half) {
   half.key.window.number = window.number;
   half.rank = rank_;
   half.others = static_cast<std::uint32_t>(group.size());
@@ -153,7 +152,7 @@ void RankWindows::complete(Window& window, const Now& now) {
   access.to_start = open.to_start;
   access.to_last = now.stretch(open.since, open.last_end);
   access.after_last = now.stretch(open.last_end, now.moments.begin);
-  give_halves(window, open.targets, access);
+  add_halves(window, open.targets, access);
   window.access.reset();
   end_epoch(window, now);
 }
@@ -167,7 +166,7 @@ void RankWindows::wait(Window& window, const Now& now, bool waits) {
   if (!waits) exposure.wait.end = exposure.wait.begin;
   exposure.to_post = open.to_post;
   exposure.to_wait = now.stretch(open.since, now.moments.begin);
-  give_halves(window, open.origins, exposure);
+  add_halves(window, open.origins, exposure);
   window.exposure.reset();
   end_epoch(window, now);
 }
@@ -195,7 +194,7 @@ void RankWindows::flush(Window& window, const Now& now) {
   }
 }
 
-// Only the first of its kind can have waited for the lock; with all targets locked, each may be for another one.
+// Only the first operation can have waited for the lock; with all targets locked, each may be for another one.
 void RankWindows::consider(OpenLock& lock, const Now& now, std::uint32_t target, bool& has_one) {
   LockEpoch& epoch = lock.epoch;
   const bool is_first = !std::exchange(has_one, true) || epoch.target == kAllTargets;

@@ -1,9 +1,9 @@
-// The epochs of one rank on its windows: from its calls, in their order, to its halves of epochs and its locks. Each
-// epoch with another rank has a number, counted apart for the two roles and each window, so it need not come in order
-// to where it meets the other half.
+// The epochs of one rank on its windows: converts its calls, in order, to halves of epochs and locks. Each epoch with
+// another rank has a number, counted separately for the two roles and each window, so halves may arrive at the match in
+// any order.
 //
-// Memory: what is open, and a counter for each pair of window and rank that had an epoch together, at most kMost; what
-// belongs to communicators whose definition has not come yet, which counts on the blackboard.
+// Memory: open epochs, and a counter for each pair of window and rank with a common epoch, at most kMost; parts on
+// communicators whose definition has not arrived yet, which count on the blackboard.
 #pragma once
 
 #include <cstddef>
@@ -30,40 +30,40 @@ class RankWindows {
 
   explicit RankWindows(std::uint32_t rank) : rank_(rank) {}
 
-  // Before the first call; the board outlives the use of this.
+  // Before the first call; the board outlives the object's use.
   void count_on(blackboard::Blackboard& board) { early_bytes_.count_on(board); }
-  // Definitions that are missing will not come.
+  // Missing definitions will not arrive.
   void give_up_missing() {
     unresolved_.incomplete += early_count();
     early_.clear();
     early_bytes_.clear();
   }
 
-  // Whether the record is of a call that is followed here; collectives on windows are not.
+  // True: a call that is followed here; collectives on windows are not.
   [[nodiscard]] static bool follows(const instrument::MpiRecord& record);
-  // part: its times and place.
+  // part: times and place of the call.
   void add(const instrument::MpiRecord& record, const Part& part, const CallMoments& call,
            const LatestSamples& samples);
-  // Of the call before.
+  // Of the previous call.
   void add(const instrument::GroupExtension& group);
-  // Calls from now on are not followed: `reason` counts the epochs that end in them.
+  // Later calls are not followed: `reason` counts the epochs that end in them.
   void give_up(std::uint64_t Unresolved::*reason);
-  // Epochs that end in these calls, the two halves of one apart.
+  // Number of epochs that end in these calls; the two halves of one count separately.
   [[nodiscard]] static std::uint64_t epochs_in(std::span<const instrument::MpiRecord> records);
-  // Of calls that come after giving up.
+  // Calls after giving up.
   void count(std::span<const instrument::MpiRecord> records) {
     if (given_up_ != nullptr) unresolved_.*given_up_ += epochs_in(records);
   }
 
   void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_world);
-  // A communicator that has no windows and is freed.
+  // A freed communicator without windows.
   void forget(std::uint32_t comm) { comms_.erase(comm); }
   void set_clock_error(double ns) { clock_error_ = static_cast<float>(ns); }
-  // What is known since the last time.
+  // Parts since the last call.
   [[nodiscard]] std::vector<WindowPart> take() { return std::exchange(parts_, {}); }
   [[nodiscard]] bool has_parts() const { return !parts_.empty(); }
 
-  // When nothing more comes.
+  // After the last call.
   [[nodiscard]] Unresolved unresolved() const;
 
  private:
@@ -75,8 +75,8 @@ class RankWindows {
   using Group = std::map<std::uint32_t, With>;
   struct OpenAccess {
     WindowCall start;
-    ThreadProgress since, last_end;  // the end of the epoch before, of the last operation
-    double last_end_time;            // whole
+    ThreadProgress since, last_end;  // end of the previous epoch, of the last operation
+    double last_end_time;            // rounded
     Stretch to_start;
     Group targets;
   };
@@ -88,12 +88,12 @@ class RankWindows {
   };
   struct OpenLock {
     LockEpoch epoch;
-    ThreadProgress got;  // the end of the lock
+    ThreadProgress got;  // end of the lock call
     bool has_operation = false, has_flush = false;
   };
   struct Window {
     std::uint32_t comm = 0, number = 0;
-    bool has_ended = false;  // an epoch, at:
+    bool has_ended = false;  // an epoch has ended, at:
     ThreadProgress last_end{};
     std::optional<OpenAccess> access;
     std::optional<OpenExposure> exposure;
@@ -105,7 +105,7 @@ class RankWindows {
     std::uint32_t own_rank;
     bool within_world;
   };
-  struct Now;  // the call that is added
+  struct Now;  // the current call
 
   [[nodiscard]] Window* window_of(const instrument::MpiRecord& record);
   [[nodiscard]] bool has_room();
@@ -119,9 +119,9 @@ class RankWindows {
   void unlock(Window& window, const Now& now, std::uint32_t target);
   static void consider(OpenLock& lock, const Now& now, std::uint32_t target, bool& has_one);
   void end_epoch(Window& window, const Now& now);
-  // One for each rank that the epoch was with; half: what they share.
+  // One half for each rank of the epoch; half: common fields.
   template <class Half>
-  void give_halves(const Window& window, const Group& group, Half half);
+  void add_halves(const Window& window, const Group& group, Half half);
   void give(std::uint32_t comm, WindowPart part);
   void place(const Definition& definition, WindowPart& part);
   [[nodiscard]] std::uint64_t early_count() const {
@@ -133,10 +133,10 @@ class RankWindows {
   std::uint32_t rank_;
   float clock_error_ = 0;                                              // ns
   std::map<std::pair<std::uint32_t, std::uint32_t>, Window> windows_;  // by communicator and number
-  Window* last_ = nullptr;                                             // most calls are on the window before
-  Window* group_of_ = nullptr;                                         // whose group comes
-  bool group_starts_ = false;                                          // … of MPI_Win_start
-  std::size_t used_ = 0;                                               // of kMost
+  Window* last_ = nullptr;      // most calls use the same window as the previous one
+  Window* group_of_ = nullptr;  // the window whose group follows
+  bool group_starts_ = false;   // it is the group of MPI_Win_start
+  std::size_t used_ = 0;        // of kMost
   std::uint32_t serial_ = 0;
   std::map<std::uint32_t, Definition> comms_;
   std::map<std::uint32_t, std::vector<WindowPart>> early_;  // by communicator, which is not defined yet

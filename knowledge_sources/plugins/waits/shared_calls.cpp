@@ -1,4 +1,3 @@
-// See shared_calls.hpp.
 #include "knowledge_sources/plugins/waits/shared_calls.hpp"
 
 #include <tuple>
@@ -6,15 +5,15 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Where a rank exchanges messages with one that is late, both its send and its receive wait, and which is a little
-// longer is chance: then it is the sender that is late.
+// When a rank exchanges messages with a late one, its send and its receive both wait, and the longer wait is random:
+// then it counts as a late sender.
 constexpr double kAsLong = 0.95;
 
 double weight_of(const Wait& wait) {
   return static_cast<double>(wait.ns) / (wait.pattern == WaitPattern::kLateSender ? kAsLong : 1);
 }
 
-// Of equal ones always the same, in whatever order they become known.
+// A deterministic choice among equal ones, whatever the order of arrival.
 bool is_greater(const Wait& wait, const Wait& other) {
   return std::tuple(weight_of(wait), wait.ns, other.awaited, other.pattern) >
          std::tuple(weight_of(other), other.ns, wait.awaited, wait.pattern);
@@ -46,7 +45,7 @@ void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
     const Call call = in.get<Call>();
     in.check(call.greatest.waiter < ranks && (call.greatest.awaited < ranks || call.greatest.awaited == kNobody) &&
                  static_cast<std::size_t>(call.greatest.pattern) < kWaitPatterns,
-             "has a wait of a rank or pattern that is not there");
+             "has a wait of a rank or pattern that does not exist");
     (void)calls_.insert(key(call.greatest), call);
   }
 }

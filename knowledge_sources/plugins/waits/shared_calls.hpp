@@ -1,6 +1,6 @@
-// Calls that complete several operations, MPI_Waitall above all, wait for the last of them: of the waits for each,
-// which become known at different times, the greatest is the call's; of a late sender and another wait that are about
-// as long, the late sender. Memory: the calls of which not all are known, at most kMostCalls.
+// Calls that complete several operations, mainly MPI_Waitall, wait for the last of them: of the waits for each, which
+// become known at different times, the longest is the call's; a late sender is preferred to another wait of about the
+// same length. Memory: calls with unknown waits, at most kMostCalls.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class SharedCalls {
  public:
   static constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
-  // The call's wait, when this was the last operation that was not known.
+  // The call's wait, if this was its last unknown operation.
   std::optional<Wait> add(const Wait& wait) { return add(wait, 1); }
   template <class Use>
   void merge(const SharedCalls& other, Use&& use) {
@@ -33,7 +33,7 @@ class SharedCalls {
  private:
   struct Call {
     Wait greatest;
-    std::uint32_t known;  // operations
+    std::uint32_t known;  // known operations
   };
   static std::uint64_t key(const Wait& wait) { return std::uint64_t{wait.waiter} << 32 | wait.call; }
   std::optional<Wait> add(const Wait& wait, std::uint32_t known);

@@ -1,10 +1,10 @@
-// Points in the time of a run at which one asks what every rank was doing. One point lies in each of at most `slots`
-// equal parts of the time axis, drawn by lot within it (stratified sampling), so that the points do not keep step with
-// a program's loop. When the run outgrows the parts, two become one, and one of their two points stays:
+// Points in the run time at which every rank's activity is noted. One point lies in each of at most `slots` equal parts
+// of the time axis, at a random position (stratified sampling), so that the points are not in phase with a program's
+// loop. When the run exceeds the parts, pairs are joined, and one of their two points stays:
 //
 //   |  x |x   | x  |   x|  becomes  |  x     |     x  |     |     |
 //
-// The lots are hashes of the place, so all ranks and all analyzers ask at the same points, whenever they widened.
+// The random positions are hashes of the part, so all ranks and analyzers use the same points, whenever they widened.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace ardoise::knowledge_sources {
 inline constexpr unsigned kFirstGridShift = 15;  // a part of the axis is 2^shift ns
 inline constexpr unsigned kLastGridShift = 56;
 
-// How many parts for a program of so many ranks: some 2^20 in all, at most 16,384 and at least 256 for each.
+// Number of parts for a program of this many ranks: some 2^20 in all, at most 16,384 and at least 256 for each.
 [[nodiscard]] inline std::uint32_t grid_slots(std::uint32_t ranks) {
   return std::bit_floor(std::clamp<std::uint32_t>((1u << 20) / std::max(ranks, 1u), 256, 16384));
 }
@@ -31,7 +31,7 @@ namespace detail {
 }
 }  // namespace detail
 
-// Which of its two halves has the point of a part of 2^shift ns.
+// Selects the half that has the point of a part of 2^shift ns.
 [[nodiscard]] inline std::uint64_t grid_half(std::uint64_t slot, unsigned shift) {
   return 2 * slot + (detail::grid_lot(slot, shift) & 1);
 }
@@ -58,7 +58,7 @@ class GridValues {
     if (slot > values_.size()) values_.resize(slot + 1);
     values_[slot] = value;
   }
-  // Until the time has a place.
+  // Until the time fits.
   void widen_for(std::int64_t time) {
     while (shift_ < kLastGridShift && slot_of(time) >= slots_) widen();
   }

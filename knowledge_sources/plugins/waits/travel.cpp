@@ -1,4 +1,3 @@
-// See travel.hpp.
 #include "knowledge_sources/plugins/waits/travel.hpp"
 
 #include <algorithm>
@@ -15,10 +14,10 @@ namespace {
 
 constexpr unsigned kCall = 0, kEnd = 1, kWait = 2, kJump = 3, kKind = 3;
 constexpr unsigned kSends = 1 << 2;        // a wait: is certain
-constexpr unsigned kShares = 1 << 3;       // its call with other operations
-constexpr unsigned kPostedThere = 1 << 4;  // in the call in which it waits
-constexpr unsigned kOtherClock = 1 << 5;   // error than the record before
-constexpr unsigned kOther = 1 << 6;        // a WindowPart, the kind is which; or kPair
+constexpr unsigned kShares = 1 << 3;       // its call has other operations
+constexpr unsigned kPostedThere = 1 << 4;  // in the waiting call
+constexpr unsigned kOtherClock = 1 << 5;   // error differs from the previous record
+constexpr unsigned kOther = 1 << 6;        // a WindowPart, with its kind in the lower bits; or kPair
 constexpr unsigned kPair = kOther | 3;     // a NeighbourPair
 
 std::int64_t whole(double ns) { return ns > -9e18 && ns < 9e18 ? static_cast<std::int64_t>(ns) : 0; }
@@ -154,14 +153,14 @@ struct TravelCodec::Reader {
 
   [[nodiscard]] std::uint32_t number() const { return static_cast<std::uint32_t>(get_varint(in)); }
   std::int64_t difference(std::int64_t& before) const {
-    // Unsigned: nonsense may wrap around.
+    // Unsigned: invalid input may wrap around.
     before = static_cast<std::int64_t>(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(get_signed(in)));
     return before;
   }
   [[nodiscard]] double ns() const { return static_cast<double>(get_signed(in)); }
   [[nodiscard]] CommIdentity comm() const {
     const std::uint64_t known = get_varint(in);
-    in.check(known <= state.comms_.size(), "names a communicator that is not there");
+    in.check(known <= state.comms_.size(), "refers to a communicator that does not exist");
     if (known == state.comms_.size()) state.comms_.push_back(in.get<CommIdentity>());
     return state.comms_[known];
   }
@@ -191,7 +190,7 @@ struct TravelCodec::Reader {
     part.stretch = stretch();
     return part;
   }
-  // A rank of a communicator, beside another number.
+  // A rank of a communicator, relative to another number.
   [[nodiscard]] std::uint32_t rank_beside(std::uint32_t other) const {
     return other + static_cast<std::uint32_t>(get_signed(in));
   }
@@ -232,7 +231,7 @@ struct TravelCodec::Reader {
     wait.call_begin = static_cast<double>(difference(state.posted_));
     wait.begin = wait.call_begin + ns();
     const std::uint64_t pattern = get_varint(in);
-    in.check(pattern < kWaitPatterns, "has a pattern of waiting that is not known");
+    in.check(pattern < kWaitPatterns, "has an unknown wait pattern");
     wait.pattern = static_cast<WaitPattern>(pattern);
     wait.awaited = number() - 1;
     wait.call_site = number();
@@ -274,7 +273,7 @@ WindowPart TravelCodec::window_part(const Reader& reader, unsigned kind) {
   };
   if (kind == 0) return part(Access{});
   if (kind == 1) return part(Exposure{});
-  reader.in.check(kind == 2, "has a part of a window that is not known");
+  reader.in.check(kind == 2, "has an unknown part of a window");
   return part(LockEpoch{});
 }
 

@@ -1,5 +1,5 @@
-// What goes to the analyzer where it meets the rest of its operation, in few bytes: whole nanoseconds, as differences
-// to the record before. A send or receive takes some 30 bytes, where it takes 96 in memory.
+// Compact encoding of records sent to the analyzer that matches them: rounded nanoseconds, as differences to the
+// previous record. A send or receive takes some 30 bytes, compared with 96 in memory.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,24 @@ struct PathJump {
   std::int64_t time;
 };
 
-// Of a call with several operations; of 0 ns, only who and which call.
+// Of a call with several operations; for 0 ns, only the rank and the call.
 struct SharedWait {
   Wait wait;
-  std::uint32_t home;  // the analyzer that has the waiter's packs
+  std::uint32_t home;  // analyzer that has the waiter's packs
 };
 using Travelling = std::variant<InCollective, EndOfMessage, SharedWait, PathJump, WindowPart, NeighbourPair>;
 
-// Where the operation, or the call with several, is joined.
-[[nodiscard]] inline std::uint64_t key_of(const MeetingKey& key) {
+// Key of the analyzer that matches the operation, or the call with several.
+[[nodiscard]] inline std::uint64_t key_of(const CollectiveKey& key) {
   return hash_of(key.comm) + key.number * 0xBF58476D1CE4E5B9u;
 }
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) { return key_of(call.key); }
 [[nodiscard]] inline std::uint64_t key_of(const NeighbourPair& pair) { return key_of(pair.key); }
-// All messages to a rank, and what it waits for in calls that complete several operations, at one analyzer.
+// All messages to a rank, and its waits in calls that complete several operations, go to one analyzer.
 [[nodiscard]] inline std::uint64_t key_of(const EndOfMessage& end) { return end.channel.destination; }
 [[nodiscard]] inline std::uint64_t key_of(const Wait& wait) { return wait.waiter; }
 
-// Of one batch (keyed.hpp). Times must be whole nanoseconds.
+// For one batch (keyed.hpp). Times must be whole nanoseconds.
 class TravelCodec {
  public:
   void put(const Travelling& record, std::vector<std::byte>& out);
@@ -51,7 +51,7 @@ class TravelCodec {
   [[nodiscard]] static WindowPart window_part(const Reader& reader, unsigned kind);
 
   std::vector<CommIdentity> comms_;
-  std::int64_t posted_ = 0, rank_ = 0, number_ = 0;  // of the record before
+  std::int64_t posted_ = 0, rank_ = 0, number_ = 0;  // of the previous record
   float clock_error_ = 0;
 };
 

@@ -1,4 +1,3 @@
-// See unreceived.hpp.
 #include "knowledge_sources/plugins/waits/unreceived.hpp"
 
 #include <algorithm>

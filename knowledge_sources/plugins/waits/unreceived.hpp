@@ -1,4 +1,4 @@
-// Messages that nobody has received by the end of the run.
+// Messages that were not received by the end of the run.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// That ranks of the program sent. messages: of all ranks, with all receives of theirs.
+// Messages sent by ranks of the program. messages: of all ranks, with all of their receives.
 void contribute_unreceived(const Messages& messages, const ProgramRanks& program, const Resolver& resolver,
                            std::vector<reports::UnreceivedMessages>& out);
 

@@ -1,4 +1,3 @@
-// See wait_sites.hpp.
 #include "knowledge_sources/plugins/waits/wait_sites.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// As the model has them: ranks of the program, and those of others in the world.
+// As in the model: ranks of the program, and those of others in the world.
 std::uint32_t own_rank(const ProgramRanks& program, std::uint32_t awaited) {
   return program.has(awaited) ? awaited - program.first : reports::kNoRank;
 }
@@ -29,7 +28,7 @@ void WaitSites::Sums::add(const Sums& more) {
   longest.add(more.longest);
 }
 
-// Of equal ones the first, in whatever order they become known.
+// The first of equal ones, whatever the order of arrival.
 void WaitSites::Longest::add(const Longest& more) {
   const auto order = [](const Longest& each) { return std::tuple(~each.ns, each.begin, each.waiter, each.awaited); };
   if (order(more) < order(*this)) *this = more;
@@ -80,22 +79,22 @@ void WaitSites::write(ByteWriter& out) const {
 void WaitSites::read(ByteReader& in) {
   for (auto left = in.get_count(sizeof(Key) + sizeof(Sums) + 8); left != 0; --left) {
     const Key key = in.get<Key>();
-    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has a pattern of waiting that is not known");
-    in.check(key.program < programs_->size(), "names a program that is not there");
+    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has an unknown wait pattern");
+    in.check(key.program < programs_->size(), "refers to a program that does not exist");
     Site& site = sites_[number_of(key)];
     site.sums = in.get<Sums>();
     const Longest& longest = site.sums.longest;
     in.check((*programs_)[key.program].has(longest.waiter) &&
                  (longest.awaited < programs_->ranks() || longest.awaited == kNobody),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
     auto words = in.get_array<std::uint64_t>();
-    in.check(words.size() <= (std::size_t{programs_->ranks()} + 63) / 64, "names a rank that is not there");
+    in.check(words.size() <= (std::size_t{programs_->ranks()} + 63) / 64, "refers to a rank that does not exist");
     site.waiters = RankSet(std::move(words));
   }
   for (auto left = in.get_count(2 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto key = in.get<std::uint64_t>();
     in.check(key >> 32 < sites_.size() && static_cast<std::uint32_t>(key) < programs_->ranks(),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
     add_awaited(static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), in.get<std::uint64_t>());
   }
 }
@@ -123,7 +122,8 @@ void WaitSites::contribute(std::size_t program, const Resolver& resolver, report
     if (key.program != program) continue;
     const Site& site = sites_[number];
     patterns[static_cast<std::size_t>(key.pattern)].add(site.sums);
-    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;  // called once, somewhere
+    // called once, at any site
+    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;
     const Location& location = resolver.call_site(key.call_site);
     reports::WaitSite shown{function_info(instrument::PackClass::kMpi, key.function).name,
                             location.symbol,

@@ -1,6 +1,6 @@
-// Waits by program, call site and pattern: how long, how often, the longest, by which ranks and for which. Sums of
-// whole nanoseconds, so that they do not depend on the order of addition. Memory: linear in the call sites that wait, a
-// bit for each rank that waits at one, and 24 to 48 bytes for each rank that is waited for there.
+// Waits by program, call site and pattern: total, number, the longest, the waiting ranks and the awaited ranks. Sums of
+// whole nanoseconds, which do not depend on the order of addition. Memory: linear in the call sites that wait, a bit
+// for each rank that waits at one, and 24 to 48 bytes for each rank awaited there.
 #pragma once
 
 #include <compare>
@@ -67,7 +67,7 @@ class WaitSites {
   const WorldPrograms* programs_;
   std::vector<Site> sites_;
   std::map<Key, std::uint32_t> numbers_;
-  std::uint32_t last_ = 0;                           // most waits are at the site of the one before
+  std::uint32_t last_ = 0;                           // most waits are at the same site as the previous one
   FlatTable<std::uint64_t, std::uint64_t> awaited_;  // ns by site and awaited rank
 };
 

@@ -1,4 +1,3 @@
-// See wait_sums.hpp.
 #include "knowledge_sources/plugins/waits/wait_sums.hpp"
 
 #include <algorithm>
@@ -37,8 +36,9 @@ void WaitSums::add_shared(const Wait& wait) {
   if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
-void WaitSums::tell_waiter(const Wait& wait) const {
-  if (!wait.is_told && wait.pattern != WaitPattern::kInit && wait.pattern != WaitPattern::kFinalize) tell_waiter_(wait);
+void WaitSums::report_to_waiter(const Wait& wait) const {
+  if (!wait.is_reported && wait.pattern != WaitPattern::kInit && wait.pattern != WaitPattern::kFinalize)
+    on_waiter_(wait);
 }
 
 void WaitSums::add(const Wait& wait) {
@@ -47,9 +47,9 @@ void WaitSums::add(const Wait& wait) {
     counts_of(wait.waiter).uncertain_ns += wait.ns;
     return;
   }
-  tell_waiter(wait);
+  report_to_waiter(wait);
   sites_.add(wait);
-  if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
+  if (wait.pattern == WaitPattern::kInit) return;  // before the measured time
   ranks_[wait.waiter].waiting_ns += wait.ns;
   const std::size_t program = programs_->program_of(wait.waiter);
   of_programs_[program].over_time.add(wait.waiter - (*programs_)[program].first, wait);
@@ -57,7 +57,7 @@ void WaitSums::add(const Wait& wait) {
   ranks_[wait.awaited].caused_ns += wait.ns;
   edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
   causes_.add(wait);
-  tell_(wait);
+  on_wait_(wait);
 }
 
 void WaitSums::OfProgram::add(const OfProgram& more) {
@@ -101,11 +101,12 @@ void WaitSums::write(ByteWriter& out) const {
 void WaitSums::read(ByteReader& in) {
   sites_.read(in);
   auto ranks = in.get_array<OfRank>();
-  in.check(ranks.size() == ranks_.size(), "is of a program with another number of ranks");
+  in.check(ranks.size() == ranks_.size(), "belongs to a program with another number of ranks");
   ranks_ = std::move(ranks);
   for (auto left = in.get_count(2 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto pair = in.get<std::uint64_t>();
-    in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
+    in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(),
+             "refers to a rank that does not exist");
     edges_[pair] += in.get<std::uint64_t>();
   }
   for (OfProgram& each : of_programs_) {

@@ -1,6 +1,6 @@
 // Sums of the waits in one world: for each of its programs by pattern and call site, by rank, and between ranks. Sums
-// of whole nanoseconds, so that they do not depend on the order of addition. Memory: linear in ranks, call sites and
-// pairs of ranks that waited for each other.
+// of whole nanoseconds, which do not depend on the order of addition. Memory: linear in ranks, call sites and pairs of
+// ranks that waited for each other.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 
 namespace ardoise::knowledge_sources {
 
-// Calls of collectives, or ends of messages, whose waits are not known, by the reason.
+// Calls of collectives, or ends of messages, whose waits are unknown, by reason.
 struct Unresolved {
-  std::uint64_t folded = 0;       // memory was short and calls before them in their thread became sums
-  std::uint64_t incomplete = 0;   // not all ranks of the communicator, or the other end, were seen
-  std::uint64_t beyond_room = 0;  // more of them at a time than there was memory for
+  std::uint64_t folded = 0;       // records were aggregated for lack of memory before them in their thread
+  std::uint64_t incomplete = 0;   // some ranks of the communicator, or the other end, are missing
+  std::uint64_t beyond_room = 0;  // more at a time than there was memory for
   std::uint64_t of_no_kind = 0;   // intercommunicators, several threads
   void add(const Unresolved& more);
 };
@@ -38,44 +38,44 @@ class WaitSums {
       : programs_(&programs), sites_(programs), ranks_(programs.ranks()), causes_(programs.ranks()) {
     add_programs();
   }
-  // That were added since. Before the first wait.
+  // Programs added since. Before the first wait.
   void add_programs() {
     while (of_programs_.size() < programs_->size()) of_programs_.emplace_back((*programs_)[of_programs_.size()].ranks);
   }
 
-  // Where calls that complete several operations are joined: send() takes the waits of those that are another
-  // analyzer's, and says whether it has.
+  // Joins calls that complete several operations: send() takes the waits of calls that belong to another analyzer, and
+  // returns whether it did.
   void share_calls(std::function<bool(const Wait&)> send) { send_ = std::move(send); }
-  // Takes each wait for one rank that has been counted.
-  void tell_waits(std::function<void(const Wait&)> tell) { tell_ = std::move(tell); }
-  // Takes each wait in a call between MPI_Init and MPI_Finalize as soon as its length is known.
-  void tell_waiters(std::function<void(const Wait&)> tell) { tell_waiter_ = std::move(tell); }
-  // Has one told now that is added later, when its pattern is known.
-  void tell_early(Wait& wait) {
-    tell_waiter(wait);
-    wait.is_told = true;
+  // Receives each counted wait for one rank.
+  void on_wait(std::function<void(const Wait&)> action) { on_wait_ = std::move(action); }
+  // Receives each wait in a call between MPI_Init and MPI_Finalize as soon as its length is known.
+  void on_waiter(std::function<void(const Wait&)> action) { on_waiter_ = std::move(action); }
+  // Reports a wait now that is added later, when its pattern is known.
+  void report_early(Wait& wait) {
+    report_to_waiter(wait);
+    wait.is_reported = true;
   }
   void add(std::span<const Wait> waits);
-  // One of a call with several operations that is joined here.
+  // A wait of a call with several operations that is joined here.
   void add_shared(const Wait& wait);
-  // A call of a collective by the rank, of which the waits were added.
+  // A collective call of the rank, whose waits have been added.
   void count_call(std::uint32_t rank) { ++counts_of(rank).resolved_calls; }
-  // Likewise; the rank: of its receiver.
+  // A message; the rank: of its receiver.
   void count_message(std::uint32_t rank) { ++counts_of(rank).messages; }
   void add_calls(std::uint32_t rank, const Unresolved& more) { counts_of(rank).calls.add(more); }
   void add_ends(std::uint32_t rank, const Unresolved& more) { counts_of(rank).ends.add(more); }
-  // Whether so many ends of messages are unresolved because the other end is missing, and none for another reason.
+  // True: this many ends of messages are unresolved because the other end is missing, and none for another reason.
   [[nodiscard]] bool all_ends_known_but(std::uint64_t incomplete) const;
   void merge(const WaitSums& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
-  // The waits of a program's ranks, and the waits of others for them. places, contexts: as in Causes::contribute().
+  // Waits of the program's ranks, and waits of others for them. places, contexts: as in Causes::contribute().
   void contribute(std::size_t program, const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                   const SampledRanks& contexts, reports::Waiting& model) const;
-  // By rank of the world: how long others waited for it.
+  // By rank of the world: waiting of others for it.
   [[nodiscard]] std::vector<double> caused_seconds() const;
-  // Why others waited for ranks of the program.
+  // Causes of the waiting for ranks of the program.
   [[nodiscard]] std::vector<reports::WaitCause> causes(std::size_t program, const Resolver& resolver,
                                                        std::span<const std::vector<SampledPlace>> places,
                                                        const SampledRanks& contexts) const;
@@ -101,11 +101,11 @@ class WaitSums {
   }
 
   void add(const Wait& wait);
-  void tell_waiter(const Wait& wait) const;
+  void report_to_waiter(const Wait& wait) const;
   [[nodiscard]] Counts& counts_of(std::uint32_t rank) { return of_programs_[programs_->program_of(rank)].counts; }
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
-  std::function<void(const Wait&)> tell_ = [](const Wait&) {}, tell_waiter_ = [](const Wait&) {};
+  std::function<void(const Wait&)> on_wait_ = [](const Wait&) {}, on_waiter_ = [](const Wait&) {};
   const WorldPrograms* programs_;
   WaitSites sites_;
   std::vector<OfRank> ranks_;

@@ -1,5 +1,5 @@
-// When ranks waited: the waits of groups of consecutive ranks over the time of the run, in the bins and groups of the
-// temporal map. Memory: 8 KiB for each of at most kMaxGroups groups.
+// Waiting over time: waits of groups of consecutive ranks over the run, in the bins and groups of the temporal map.
+// Memory: 8 KiB for each of at most kMaxGroups groups.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Why ranks wait in collectives and for messages: how long, for whom, in which pattern, and what those did instead of
-// coming. Reads the mpi_events, contexts and definitions of its level; contributes Application::waiting. Ranks of
-// programs that share a world wait for each other: those programs share what finds the waits (world_waits.hpp).
+// Wait states of collectives and messages: their length, the awaited ranks, the pattern, and the activity of the
+// awaited ranks. Reads the mpi_events, contexts and definitions of its level; contributes Application::waiting. Ranks
+// of programs that share a world wait for each other: those programs share the analysis (world_waits.hpp).
 #include <memory>
 #include <utility>
 #include <vector>
@@ -36,7 +36,7 @@ class Waits final : public Analysis {
         [this](auto& arrived, const DefinitionSpan& span) { world_->define(number_, arrived, span); });
   }
 
-  // The partial results of the whole world are with its first program.
+  // The partial results of the whole world belong to its first program.
   void shorten() override {
     if (number_ == 0) world_->shorten();
   }
@@ -55,7 +55,7 @@ class Waits final : public Analysis {
  private:
   AnalysisContext context_;
   std::shared_ptr<WorldWaits> world_;
-  std::size_t number_ = 0;  // of the program in it
+  std::size_t number_ = 0;  // number of the program in it
   WorkerSlots<std::vector<Arrived>> slots_;
 };
 

@@ -1,5 +1,5 @@
-// What ranks bring to where epochs of one-sided operations meet: the two halves of an epoch with general active target
-// synchronisation, and locks. rank_windows.hpp makes them, epochs.hpp and locks.hpp judge them.
+// Contributions of ranks to epochs of one-sided operations: the two halves of an epoch with general active target
+// synchronisation, and locks. rank_windows.hpp makes them, epochs.hpp and locks.hpp evaluate them.
 #pragma once
 
 #include <compare>
@@ -11,13 +11,13 @@
 
 namespace ardoise::knowledge_sources {
 
-// In all ranks of its communicator.
+// Identifies a window in all ranks of its communicator.
 struct WindowId {
   CommIdentity comm;
-  std::uint32_t number;  // of those on the communicator
+  std::uint32_t number;  // index on the communicator
   friend constexpr auto operator<=>(const WindowId&, const WindowId&) = default;
 };
-// Ranks in the window's communicator. number: of the epochs that the two have with each other on the window.
+// Ranks in the window's communicator. number: counts the epochs between the two on the window.
 struct EpochKey {
   WindowId window;
   std::uint32_t target, origin;
@@ -25,32 +25,32 @@ struct EpochKey {
   friend constexpr auto operator<=>(const EpochKey&, const EpochKey&) = default;
 };
 
-// ns on the program's time axis, whole.
+// ns on the program's time axis, rounded.
 struct WindowCall {
   double begin, end;
   std::uint32_t call_site, function;
 };
 inline constexpr WindowCall kNoCall{0, -1, 0, 0};
 
-// Of an epoch of one rank, as far as it concerns one other.
+// The part of a rank's epoch that concerns one other rank.
 struct EpochHalf {
   EpochKey key;
   std::uint32_t rank;            // in the world
   float clock_error;             // as in Part
-  std::uint32_t others, serial;  // ranks that the epoch is with; serial: of the rank's epochs
+  std::uint32_t others, serial;  // number of ranks of the epoch; serial: of the rank's epochs
 };
-// From MPI_Win_start to MPI_Win_complete; the others: targets.
+// From MPI_Win_start to MPI_Win_complete; the others are targets.
 struct Access : EpochHalf {
   WindowCall start, first, complete;  // first: operation on the target, or kNoCall
-  double last_end;                    // of the last operation of the epoch; of `start` where there was none
-  // Since the epoch before on the window: up to `start`, up to `last_end`, from there to `complete`.
+  double last_end;                    // of the last operation of the epoch; of `start` if there was none
+  // Since the previous epoch on the window: up to `start`, up to `last_end`, from there to `complete`.
   Stretch to_start, to_last, after_last;
 };
-// From MPI_Win_post to MPI_Win_wait; the others: origins.
+// From MPI_Win_post to MPI_Win_wait; the others are origins.
 struct Exposure : EpochHalf {
   double post;               // begin of MPI_Win_post
-  WindowCall wait;           // of no length: MPI_Win_test
-  Stretch to_post, to_wait;  // since the epoch before on the window
+  WindowCall wait;           // of length 0: MPI_Win_test
+  Stretch to_post, to_wait;  // since the previous epoch on the window
 };
 inline constexpr std::uint32_t kAllTargets = 0xFFFFFFFF;
 // From MPI_Win_lock to MPI_Win_unlock, or the same for all targets.
@@ -60,8 +60,8 @@ struct LockEpoch {
   float clock_error;
   std::uint32_t target;  // in the window's communicator, or kAllTargets
   std::uint32_t exclusive;
-  // Where the library may have waited for the lock: in the lock, or in `later`, the longest of the first operation on
-  // the target, the first flush, or the unlock if there was none. With kAllTargets: of all calls of the epoch.
+  // Calls where the library may have waited for the lock: the lock call, or `later`, the longest of the first operation
+  // on the target, the first flush, or the unlock if there was none. With kAllTargets: of all calls of the epoch.
   WindowCall lock, later;
   std::uint32_t later_target;
   double unlock_begin, unlock_end;
@@ -69,7 +69,7 @@ struct LockEpoch {
 };
 using WindowPart = std::variant<Access, Exposure, LockEpoch>;
 
-// Where they meet.
+// Key of the analyzer that matches them.
 [[nodiscard]] inline std::uint64_t key_of(const EpochKey& key) {
   return hash_of(key.window.comm) + (std::uint64_t{key.window.number} << 32 | key.target) * 0x94D049BB133111EBu + 1;
 }
@@ -79,7 +79,7 @@ using WindowPart = std::variant<Access, Exposure, LockEpoch>;
   return hash_of(epoch.window.comm) + epoch.window.number * 0xD6E8FEB86659FD93u + 2;
 }
 
-// In `call`, from `from` on until `until`; error: of the two clocks. 0 ns where that is none.
+// A wait in `call`, in [from, until); error: of the two clocks. 0 ns if there was none.
 template <class Waiter>
 [[nodiscard]] Wait wait_in(WaitPattern pattern, const Waiter& waiter, const WindowCall& call, double from, double until,
                            std::uint32_t awaited, double error) {

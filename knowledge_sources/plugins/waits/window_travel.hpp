@@ -1,5 +1,5 @@
-// The fields of the parts of windows (window_parts.hpp) in the order in which they travel. One list serves both ways: a
-// coder writes each field, or sets it.
+// The fields of window parts (window_parts.hpp) in the order of transmission. One list serves both directions: a coder
+// writes or sets each field.
 #pragma once
 
 #include "knowledge_sources/plugins/waits/window_parts.hpp"

@@ -1,4 +1,4 @@
-// The programs of one MPI_COMM_WORLD: ranks in `waits` count in it, and each belongs to one program.
+// The programs of one MPI_COMM_WORLD: `waits` uses ranks of the world, and each belongs to one program.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class WorldPrograms {
   // ranks: of the world.
   explicit WorldPrograms(std::uint32_t ranks) : ranks_(ranks) {}
 
-  // In the order of their first ranks; false: it is not.
+  // In the order of their first ranks; false: out of order.
   [[nodiscard]] bool add(const ProgramRanks& program) {
     const std::uint32_t end = programs_.empty() ? 0 : programs_.back().first + programs_.back().ranks;
     if (program.first < end || program.first > ranks_ || program.ranks > ranks_ - program.first) return false;
@@ -27,7 +27,7 @@ class WorldPrograms {
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] std::size_t size() const { return programs_.size(); }
   [[nodiscard]] const ProgramRanks& operator[](std::size_t number) const { return programs_[number]; }
-  // Few share a world.
+  // Few programs share a world.
   [[nodiscard]] std::size_t program_of(std::uint32_t rank) const {
     std::size_t number = programs_.size() - 1;
     while (number > 0 && rank < programs_[number].first) --number;

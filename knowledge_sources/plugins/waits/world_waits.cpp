@@ -1,4 +1,3 @@
-// See world_waits.hpp.
 #include "knowledge_sources/plugins/waits/world_waits.hpp"
 
 #include <algorithm>
@@ -24,9 +23,9 @@ std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   return result;
 }
 
-// By rank of the world, ns on its time axis; 0: not known.
+// By rank of the world, ns on its time axis; 0: unknown.
 struct Lives {
-  std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or the last that is known of it
+  std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or its last known time
 };
 void add_lives(const Resolver& resolver, std::uint32_t first, Lives& lives) {
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
@@ -79,11 +78,11 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
   path_key_ = std::hash<std::string>()(level);
   homes_.assign(ranks_.size(), sources.board().self());
   sources.at_no_room([this] { give_up_missing(); });
-  sources.at_quiet([this] { tell_lives(); });
+  sources.at_quiet([this] { add_inits_and_finalizes(); });
   travelling_.attach(sources, "waits", level,
                      [this](const Travelling& record, unsigned from) { arrive(record, from); });
   sources.at_quiet([this] {
-    const std::lock_guard guard(mutex_);  // what other analyzers flush arrives meanwhile
+    const std::lock_guard guard(mutex_);  // other analyzers' flushed data arrives concurrently
     for (OfProgram& program : of_programs_) program.found.flush();
   });
   sums_.share_calls([this](const Wait& wait) {
@@ -92,14 +91,14 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
     travelling_.send(key, SharedWait{wait, homes_[wait.waiter]});
     return true;
   });
-  sums_.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+  sums_.on_waiter([this](const Wait& wait) { report_to_waiter(wait); });
   sources.at_end([this] {
     const std::lock_guard guard(mutex_);
     WaitSums of_locks(programs_);
-    of_locks.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
-    locks_of_windows_.judge(of_locks);
+    of_locks.on_waiter([this](const Wait& wait) { report_to_waiter(wait); });
+    locks_of_windows_.evaluate(of_locks);
   });
-  sums_.tell_waits([this](const Wait& wait) {
+  sums_.on_wait([this](const Wait& wait) {
     if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
     travelling_.send(path_key_, jump_of(wait));
   });
@@ -110,7 +109,7 @@ std::vector<std::byte> WorldWaits::partial() const {
   out.put(kVersion);
   CriticalPath path = path_;
   all_sums(path).write(out);
-  meetings_.write(out);
+  open_collectives_.write(out);
   messages_.write(out);
   for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
   for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
@@ -127,10 +126,10 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
   in.expect_version(kVersion);
   const std::uint32_t count = programs_.ranks();
   WaitSums sums(programs_);
-  Meetings meetings;
+  OpenCollectives open_collectives;
   Messages messages;
   sums.read(in);
-  meetings.read(in, count);
+  open_collectives.read(in, count);
   messages.read(in, count);
   Places places(count);
   for (auto& each : places) each = in.get_array<SampledPlace>();
@@ -145,10 +144,10 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
     contexts.emplace_back(ranks).read(in);
     const auto& waits = found.emplace_back(in.get_array<RankWait>());
     in.check(std::ranges::all_of(waits, [&](const RankWait& wait) { return wait.rank < ranks; }),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
   }
   in.expect_end();
-  // Waits that are found now are sent to the calls of the waiter when the board runs again, if it does.
+  // Waits found now are sent to the calls of the waiter when the board runs again, if it does.
   for (OfProgram& program : of_programs_) program.found.hold(true);
   for (std::size_t program = 0; program < programs_.size(); ++program) {
     of_programs_[program].contexts.merge(contexts[program]);
@@ -161,7 +160,7 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
   }
   path_.merge(path);
   sums_.merge(sums);
-  meetings_.merge(meetings, sums_);
+  open_collectives_.merge(open_collectives, sums_);
   messages_.merge(messages, sums_);
   for (OfProgram& program : of_programs_) program.found.hold(false);
 }
@@ -170,18 +169,18 @@ void WorldWaits::contribute(std::size_t program, const Resolver& resolver, repor
   const ProgramRanks& own = programs_[program];
   CriticalPath path = path_;
   WaitSums sums = all_sums(path);
-  meetings_.add_open(sums);
+  open_collectives_.add_open(sums);
   messages_.add_alone(sums);
   const auto places = all_places();
   sums.contribute(program, resolver, places_of(places, own), of_programs_[program].contexts, application.waiting);
   contribute_others(program, sums, resolver, places, application.waiting);
   contribute_path(program, resolver, path, places, application.waiting);
-  // Else its receive may be one of those that are not known.
+  // Otherwise its receive may be one of the unknown ones.
   if (sums.all_ends_known_but(messages_.ends()))
     contribute_unreceived(messages_, own, resolver, application.waiting.unreceived);
 }
 
-// The lock of the rank is held until all have met: the order of a rank's messages counts.
+// The lock of the rank is held until all are matched: the order of a rank's messages matters.
 void WorldWaits::add(std::size_t program, std::vector<Arrived>& arrived, const MpiSpan& span) {
   const auto& header = *span.header;
   const PackRecords pack{span.records, header.origin_tick, ns_per_tick(header, of_programs_[program].ticks_per_second),
@@ -193,7 +192,7 @@ void WorldWaits::add(std::size_t program, std::vector<Arrived>& arrived, const M
   Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   rank.add(header.thread, header.order, pack, out);
   out.flush();
-  meet_in_windows(rank);
+  add_window_parts(rank);
 }
 
 void WorldWaits::add_contexts(std::size_t program, const ContextSpan& span) {
@@ -230,14 +229,14 @@ void WorldWaits::define(std::size_t program, std::vector<Arrived>& arrived, cons
     }
   }
   out.flush();
-  meet_in_windows(rank);
+  add_window_parts(rank);
 }
 
-void WorldWaits::tell_lives() {
+void WorldWaits::add_inits_and_finalizes() {
   std::vector<Arrived> arrived;
   for (RankCalls& rank : ranks_) {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
-    rank.tell_life(out);
+    rank.add_init_and_finalize(out);
     out.flush();
   }
 }
@@ -249,13 +248,13 @@ void WorldWaits::give_up_missing() {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
     rank.give_up_missing(out);
     out.flush();
-    meet_in_windows(rank);
+    add_window_parts(rank);
   }
 }
 
 void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   const std::lock_guard guard(mutex_);
-  const auto goes_away = [this](const auto& record) {
+  const auto is_sent_elsewhere = [this](const auto& record) {
     const std::uint64_t key = key_of(record);
     if (travelling_.is_own(key)) return false;
     travelling_.send(key, record);
@@ -263,11 +262,11 @@ void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   };
   for (const Arrived& each : arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
-      if (!goes_away(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
+      if (!is_sent_elsewhere(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
-      if (!goes_away(*call)) meetings_.add(call->key, call->function, call->arrival, sums_);
+      if (!is_sent_elsewhere(*call)) open_collectives_.add(call->key, call->function, call->arrival, sums_);
     } else if (const auto* const pair = std::get_if<NeighbourPair>(&each)) {
-      if (!goes_away(*pair)) meetings_.add(*pair);
+      if (!is_sent_elsewhere(*pair)) open_collectives_.add(*pair);
     } else {
       const Wait wait = no_wait(std::get<OfNoKind>(each).part);
       sums_.add(std::span(&wait, 1));
@@ -275,7 +274,7 @@ void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   }
 }
 
-void WorldWaits::meet_in_windows(RankCalls& rank) {
+void WorldWaits::add_window_parts(RankCalls& rank) {
   if (!rank.windows().has_parts()) return;
   const std::lock_guard guard(mutex_);
   for (const WindowPart& part : rank.windows().take()) {
@@ -300,8 +299,8 @@ void WorldWaits::add(const WindowPart& part) {
 }
 
 // mutex_ is held.
-void WorldWaits::tell_waiter(const Wait& wait) {
-  constexpr double kLatest = 0x1p61;  // ns: later, and as much earlier, is no time
+void WorldWaits::report_to_waiter(const Wait& wait) {
+  constexpr double kLatest = 0x1p61;  // ns: times beyond ± this are invalid
   if (!(std::abs(wait.call_begin) < kLatest && std::abs(wait.begin) < kLatest)) return;
   const std::size_t program = programs_.program_of(wait.waiter);
   of_programs_[program].found.add(
@@ -313,7 +312,7 @@ void WorldWaits::tell_waiter(const Wait& wait) {
 // From another analyzer.
 void WorldWaits::arrive(const Travelling& record, unsigned from) {
   const auto check = [this](std::uint32_t rank) {
-    if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer name a rank that is not there.");
+    if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer refer to a rank that does not exist.");
   };
   const auto meet = [&](std::uint32_t rank) {
     check(rank);
@@ -325,9 +324,9 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
     messages_.add(end->channel, end->sends, end->part, hint_, sums_);
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
     meet(call->arrival.part.rank);
-    meetings_.add(call->key, call->function, call->arrival, sums_);
+    open_collectives_.add(call->key, call->function, call->arrival, sums_);
   } else if (const auto* const pair = std::get_if<NeighbourPair>(&record)) {
-    meetings_.add(*pair);
+    open_collectives_.add(*pair);
   } else if (const auto* const jump = std::get_if<PathJump>(&record)) {
     check(jump->waiter);
     check(jump->awaited);
@@ -340,29 +339,29 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
     check(wait.waiter);
     if (wait.awaited != kNobody) check(wait.awaited);
     if (home >= of_programs_.front().found.homes())
-      throw BadPartial("Waits of another analyzer are of an analyzer that is not there.");
+      throw BadPartial("Waits of another analyzer refer to an analyzer that does not exist.");
     if (wait.ns != 0) homes_[wait.waiter] = home;
     sums_.add_shared(wait);
   }
 }
 
-// With what is unresolved in the ranks' calls, and the locks of windows, whose waits go into the path, too.
+// Includes unresolved operations of the ranks' calls, and locks of windows, whose waits are part of the path too.
 WaitSums WorldWaits::all_sums(CriticalPath& path) const {
   WaitSums sums = sums_;
-  sums.tell_waiters([](const Wait&) {});
-  sums.tell_waits([&path](const Wait& wait) { add_jump(path, wait); });
+  sums.on_waiter([](const Wait&) {});
+  sums.on_wait([&path](const Wait& wait) { add_jump(path, wait); });
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     sums.add_calls(rank, ranks_[rank].unresolved_calls());
     sums.add_ends(rank, ranks_[rank].unresolved_ends());
   }
   epochs_.add_alone(sums);
-  locks_of_windows_.judge(sums);
+  locks_of_windows_.evaluate(sums);
   messages_.settle(sums);
-  sums.tell_waits([](const Wait&) {});
+  sums.on_wait([](const Wait&) {});
   return sums;
 }
 
-// A rank's are with the analyzer that has its packs.
+// Those of a rank are on the analyzer that has its packs.
 WorldWaits::Places WorldWaits::all_places() const {
   auto places = places_;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -371,7 +370,7 @@ WorldWaits::Places WorldWaits::all_places() const {
   return places;
 }
 
-// Likewise.
+// The same for timelines.
 std::vector<const RankTimeline*> WorldWaits::all_timelines() const {
   std::vector<const RankTimeline*> result;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -394,8 +393,8 @@ void WorldWaits::contribute_path(std::size_t program, const Resolver& resolver, 
   describe_path(path, programs_[program], all_timelines(), nodes, resolver, model);
 }
 
-// The ranks of other programs that the program's ranks wait for most, and the first cause of each: its part in all
-// waits for that rank.
+// The ranks of other programs that the program's ranks wait for most, and the main cause of each: its part in all waits
+// for that rank.
 void WorldWaits::contribute_others(std::size_t program, const WaitSums& sums, const Resolver& resolver,
                                    const Places& places, reports::Waiting& model) const {
   constexpr std::size_t kMost = 32;

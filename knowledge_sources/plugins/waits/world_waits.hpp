@@ -1,21 +1,21 @@
-// The waits of all ranks of one MPI_COMM_WORLD, which several programs may share: what `waits` (waits.cpp) is made of.
+// The waits of all ranks of one MPI_COMM_WORLD, which several programs may share: the core of `waits` (waits.cpp).
 // Ranks are those of the world.
 //
-//   pack ──▶ in the order of its thread ──▶ its collectives: n-th on a communicator ──▶ meet the others' n-th
-//            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
-//                                       └─▶ its ends of messages, as MPI matches them ──▶ meet the other ends
+//   pack ──▶ in the order of its thread ──▶ its collectives: n-th on a communicator ──▶ matched with the others' n-th
+//            (in_order.hpp)                 (rank_calls.hpp)                             (open_collectives.hpp)
+//                                       └─▶ its ends of messages, in MPI's order      ──▶ matched with the other ends
 //                                           (post_order.hpp)                              (messages.hpp)
-//                                       └─▶ its epochs on windows, by number          ──▶ meet the other halves
+//                                       └─▶ its epochs on windows, by number          ──▶ matched with the other halves
 //                                           (rank_windows.hpp)                            (epochs.hpp, locks.hpp)
 //
-// Samples between a rank's calls come in line with them. Each meeting gets a summary of them since the last one, the
-// stretch (stretch.hpp); causes.hpp sums stretches up.
+// Samples between a rank's calls are ordered with them. Each match gets a summary of the samples since the previous
+// one, the stretch (stretch.hpp); causes.hpp sums stretches up.
 //
-// All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: each operation has a key,
-// and meets at the analyzer that owns it (knowledge_sources/interface/keyed.hpp, travel.hpp). So do the waits for the
-// operations of one call (shared_calls.hpp), and, at one analyzer for a world, all waits for its critical path
-// (critical_path.hpp). When its length is known a wait goes back to the analyzer that has the waiter's packs, for those
-// who keep its calls there (wait_spans.hpp).
+// All packs of a rank go to one analyzer, those of its peers perhaps to others: each operation has a key, and is
+// matched on the analyzer that owns it (knowledge_sources/interface/keyed.hpp, travel.hpp). The same holds for the
+// waits of one call with several operations (shared_calls.hpp), and, on one analyzer for a world, for all waits of its
+// critical path (critical_path.hpp). A wait of known length is sent back to the analyzer that has the waiter's packs,
+// for sources that keep its calls there (wait_spans.hpp).
 #pragma once
 
 #include <cstddef>
@@ -46,10 +46,10 @@ class WorldWaits final : public WorldShare {
  public:
   explicit WorldWaits(std::uint32_t ranks);
 
-  // Its number. In the order of first ranks; all before the first pack. Throws std::invalid_argument.
+  // Returns its number. In the order of first ranks; all before the first pack. Throws std::invalid_argument.
   std::size_t add_program(const AnalysisContext& context, LevelSources& sources);
 
-  // Spans of one program, by its number. `arrived`: memory that is used again.
+  // Spans of one program, by its number. `arrived`: reused memory.
   void add(std::size_t program, std::vector<Arrived>& arrived, const MpiSpan& span);
   void add_contexts(std::size_t program, const ContextSpan& span);
   void define(std::size_t program, std::vector<Arrived>& arrived, const DefinitionSpan& span);
@@ -67,16 +67,16 @@ class WorldWaits final : public WorldShare {
         : ticks_per_second(context.ticks_per_second), contexts(context.ranks) {}
     double ticks_per_second;
     SampledRanks contexts;  // by rank of the program
-    WaitSpans found;        // likewise
+    WaitSpans found;        // by rank of the program
   };
   using Places = std::vector<std::vector<SampledPlace>>;
 
   void attach(const std::string& level, LevelSources& sources);
-  void tell_lives();
+  void add_inits_and_finalizes();
   void give_up_missing();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
-  void meet_in_windows(RankCalls& rank);
-  void tell_waiter(const Wait& wait);
+  void add_window_parts(RankCalls& rank);
+  void report_to_waiter(const Wait& wait);
   void add(const WindowPart& part);
   void arrive(const Travelling& record, unsigned from);
   [[nodiscard]] WaitSums all_sums(CriticalPath& path) const;
@@ -99,18 +99,18 @@ class WorldWaits final : public WorldShare {
   std::deque<OfProgram> of_programs_;
   RankLocks locks_;
   std::vector<RankCalls> ranks_;
-  std::mutex mutex_;  // of those below; taken after a rank's
-  Meetings meetings_;
+  std::mutex mutex_;  // guards the members below; taken after a rank's
+  OpenCollectives open_collectives_;
   Messages messages_;
   Epochs epochs_;
   Locks locks_of_windows_;
   WaitSums sums_;
   CriticalPath path_;
   std::uint64_t path_key_ = 0;
-  std::uint32_t hint_ = 0;               // where the latest end from another analyzer went
+  std::uint32_t hint_ = 0;               // hint for ends from other analyzers
   Places places_;                        // of other analyzers
-  std::vector<RankTimeline> timelines_;  // likewise
-  std::vector<unsigned> homes_;          // by rank: the analyzer that has its packs, as far as it was met
+  std::vector<RankTimeline> timelines_;  // of other analyzers
+  std::vector<unsigned> homes_;          // by rank: the analyzer that has its packs, if known
   Keyed<Travelling, TravelCodec> travelling_;
 };
 

@@ -1,15 +1,15 @@
-// Late senders whose message was received in the wrong order: while the rank waited for it, another one had been sent
-// already, and was received later. Received first, it might have spared the wait. Judged for calls that receive one
-// message, by the kAfter receives of the rank on the same communicator that follow it.
+// Late senders whose message was received in the wrong order: while the rank waited for it, another message had already
+// been sent, and was received later. Receiving that one first might have avoided the wait. Evaluated for calls that
+// receive one message, with the kAfter next receives of the rank on the same communicator.
 //
 //   receiver   ~~~~~~~~ wait ~~~~~~~~|T  …  |receives the other one
 //   a sender                    late |T
 //   another    |sent before T
 //
-// The receives of a rank on a communicator have numbers and become known in any order, those from one sender perhaps
-// long before those from another; each is decided when the kAfter after it are known. Memory: 24 bytes for each of 32
-// receives of a receiver, more where one is not known, at most kMost of all receivers, and the waits of these; beyond
-// that the one that is not known is not waited for. Of more than kMostReceivers nothing is told apart.
+// The receives of a rank on a communicator are numbered and become known in any order, those from one sender perhaps
+// long before those from another; each is decided when the kAfter next ones are known. Memory: 24 bytes for each of 32
+// receives of a receiver, more if one is unknown, at most kMost for all receivers, and their waits; beyond that,
+// unknown receives are skipped. Beyond kMostReceivers nothing is classified.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ class WrongOrder {
  public:
   static constexpr std::uint32_t kAfter = 16, kMost = 1u << 20, kMostReceivers = 1u << 17;
 
-  // Of each message: when it was sent, and when the call began that received it; its wait, where it has one that is to
-  // be judged. use(wait) is called for each that is decided, with its pattern.
+  // For each message: its send time, and the begin of the receiving call; its wait, if it is to be evaluated. Calls
+  // use(wait) for each decided one, with its pattern.
   template <class Use>
   void add(const Receiver& receiver, const Part& send, const Part& receive, const Wait* wait, Use&& use) {
     Receives* const receives = receives_of(receiver);
@@ -53,7 +53,7 @@ class WrongOrder {
       ++receives->known;
     if (receives->known > kAfter) decide(*receives, receives->known - kAfter, use);
   }
-  // No more receives come: what is not decided yet.
+  // After the last receive: decides the remaining ones.
   template <class Use>
   void settle(Use&& use) const {
     for (const Receives& receives : receivers_) {
@@ -72,11 +72,11 @@ class WrongOrder {
     std::uint32_t wait = kNoWait;                           // in waits_, until it is decided
     [[nodiscard]] bool is_known() const { return sent < std::numeric_limits<double>::infinity(); }
   };
-  // From the first that is not decided on.
+  // From the first undecided one.
   struct Receives {
     std::vector<Message> ring = std::vector<Message>(2 * kAfter);
     std::uint32_t first = 0, end = 0;  // numbers
-    std::uint32_t known = 0;           // so many from the first on are known
+    std::uint32_t known = 0;           // length of the known sequence from the first on
     [[nodiscard]] std::uint32_t size() const { return end - first; }
     [[nodiscard]] Message& at(std::uint32_t number) { return ring[number % ring.size()]; }
     [[nodiscard]] const Message& at(std::uint32_t number) const { return ring[number % ring.size()]; }
@@ -97,7 +97,7 @@ class WrongOrder {
     }
     return &receivers_[last_];
   }
-  // False: the receive has been decided, or its number is none.
+  // False: the receive has been decided, or its number is invalid.
   template <class Use>
   bool make_room(Receives& receives, std::uint32_t number, Use&& use) {
     if (number < receives.first || number - receives.first >= kMost) return false;
@@ -116,7 +116,7 @@ class WrongOrder {
     for (; receives.end <= number; ++receives.end) receives.at(receives.end) = Message{};
     return true;
   }
-  // The first so many.
+  // The first `count` ones.
   template <class Use>
   void decide(Receives& receives, std::uint32_t count, Use&& use) {
     for (; count != 0 && receives.first != receives.end; --count, ++receives.first) {
@@ -129,7 +129,7 @@ class WrongOrder {
     receives.first += count;
     receives.end = std::max(receives.end, receives.first);
   }
-  // Where it is in waits_.
+  // Its index in waits_.
   std::uint32_t keep(const Wait& wait) {
     if (free_.empty()) {
       waits_.push_back(wait);
@@ -152,10 +152,10 @@ class WrongOrder {
 
   std::vector<Receives> receivers_;
   std::vector<Wait> waits_;          // of all receivers
-  std::vector<std::uint32_t> free_;  // places in waits_
-  std::size_t more_ = 0;             // receives that the rings have room for beyond those that they begin with
+  std::vector<std::uint32_t> free_;  // free indices of waits_
+  std::size_t more_ = 0;             // capacity of the rings beyond their initial one
   FlatTable<Receiver, std::uint32_t> numbers_;
-  Receiver last_receiver_{};  // of the message before
+  Receiver last_receiver_{};  // of the previous message
   std::uint32_t last_ = 0xFFFFFFFF;
 };
 

@@ -14,13 +14,13 @@
 namespace ardoise::blackboard {
 namespace {
 
-class StillBoards : public testing::TestWithParam<unsigned> {
+class PausedBoards : public testing::TestWithParam<unsigned> {
  protected:
   Options options() const { return {.workers = GetParam(), .on_failure = {}}; }
 };
-INSTANTIATE_TEST_SUITE_P(Workers, StillBoards, testing::Values(0u, 1u, 2u, 5u));
+INSTANTIATE_TEST_SUITE_P(Workers, PausedBoards, testing::Values(0u, 1u, 2u, 5u));
 
-TEST_P(StillBoards, NoOperationRunsMeanwhile) {
+TEST_P(PausedBoards, NoOperationRunsMeanwhile) {
   Blackboard board(options());
   std::atomic<int> running{0}, ended{0};
   board.add({"source", {kNumber}, [&](const Context&, std::span<EntryRef>) {
@@ -32,7 +32,7 @@ TEST_P(StillBoards, NoOperationRunsMeanwhile) {
   int stills = 0;
   for (int round = 0; round < 100; ++round) {
     for (int i = 0; i < 20; ++i) board.submit(number(i));
-    board.while_still([&] {
+    board.while_paused([&] {
       EXPECT_EQ(running, 0);
       const int before = ended;
       std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -45,21 +45,21 @@ TEST_P(StillBoards, NoOperationRunsMeanwhile) {
   EXPECT_EQ(ended, 2000);
 }
 
-TEST_P(StillBoards, AnActionThatThrowsLetsWorkersGoOn) {
+TEST_P(PausedBoards, AnActionThatThrowsLetsWorkersGoOn) {
   Blackboard board(options());
   std::atomic<int> ended{0};
   board.add({"source", {kNumber}, [&](const Context&, std::span<EntryRef>) { ++ended; }});
-  EXPECT_THROW(board.while_still([] { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_THROW(board.while_paused([] { throw std::runtime_error("no"); }), std::runtime_error);
   board.submit(number(1));
   board.drain();
   EXPECT_EQ(ended, 1);
 }
 
-TEST_P(StillBoards, RefusesToWaitForTheCallingOperation) {
+TEST_P(PausedBoards, RefusesToWaitForTheCallingOperation) {
   Blackboard board(options());
   std::atomic<int> refused{0};
   board.add({"source", {kNumber}, [&](const Context& context, std::span<EntryRef>) {
-               EXPECT_THROW(context.board.while_still([] {}), std::logic_error);
+               EXPECT_THROW(context.board.while_paused([] {}), std::logic_error);
                ++refused;
              }});
   board.submit(number(1));
@@ -69,7 +69,7 @@ TEST_P(StillBoards, RefusesToWaitForTheCallingOperation) {
 
 // What has not run when the process is copied runs in the copy, with what these jobs bring about; the original goes on
 // by itself.
-TEST_P(StillBoards, ACopyOfTheProcessEndsWhatIsLeft) {
+TEST_P(PausedBoards, ACopyOfTheProcessEndsWhatIsLeft) {
   Blackboard board(options());
   const EntryType later = entry_type("", "later");
   std::atomic<int> sum{0}, brought{0};
@@ -82,9 +82,9 @@ TEST_P(StillBoards, ACopyOfTheProcessEndsWhatIsLeft) {
   for (int round = 1; round <= kRounds; ++round) {
     for (int i = 0; i < kEntries; ++i) board.submit(number(2));
     pid_t child = -1;
-    board.while_still([&] { child = ::fork(); });
+    board.while_paused([&] { child = ::fork(); });
     if (child == 0) {
-      board.lose_workers();
+      board.continue_without_workers();
       board.drain();
       ::_exit(sum == 2 * kEntries * round && brought == kEntries * round ? 0 : 1);
     }

@@ -1,5 +1,4 @@
-// See meeting.hpp.
-#include "vmpi/streams/meeting.hpp"
+#include "vmpi/streams/handshake.hpp"
 
 #include "vmpi/vmpi.h"
 
@@ -19,7 +18,7 @@ const char* name_of(std::uint8_t reads_writes) {
 
 }  // namespace
 
-Meeting::Meeting(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms)
+Handshake::Handshake(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms)
     : mailbox_(mailbox),
       terms_(terms),
       cursor_(mailbox.start_reading()),
@@ -32,7 +31,7 @@ Meeting::Meeting(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTe
   }
 }
 
-int Meeting::start() {
+int Handshake::start() {
   ControlMessage hello;
   hello.tag = terms_.tag;
   hello.block_bytes = terms_.block_bytes;
@@ -41,17 +40,17 @@ int Meeting::start() {
     hello.number = peer.number;
     if (const int code = mailbox_.send(peer.rank, hello); code != VMPI_SUCCESS) return code;
   }
-  for (auto& peer : peers_) {  // what came before we asked
+  for (auto& peer : peers_) {  // messages from before this opening
     if (const int code = read(peer); code != VMPI_SUCCESS) return code;
   }
   return VMPI_SUCCESS;
 }
 
-bool Meeting::waits_for(const Peer& peer) const {
+bool Handshake::waits_for(const Peer& peer) const {
   return stage_ == Stage::hellos ? !peer.has_hello : stage_ == Stage::verdicts && !peer.has_verdict;
 }
 
-int Meeting::read(Peer& peer) {
+int Handshake::read(Peer& peer) {
   const auto mail = mailbox_.take(peer.rank, peer.number);
   for (const auto& message : mail.messages) {
     if (message.kind == ControlKind::hello && !peer.has_hello) {
@@ -76,7 +75,7 @@ int Meeting::read(Peer& peer) {
   return VMPI_SUCCESS;
 }
 
-int Meeting::advance(bool& has_news) {
+int Handshake::advance(bool& has_news) {
   std::vector<int> news;
   if (const int code = mailbox_.poll(cursor_, news); code != VMPI_SUCCESS) return code;
   has_news = !news.empty();
@@ -91,9 +90,9 @@ int Meeting::advance(bool& has_news) {
   return stage_ == Stage::verdicts && missing_verdicts_ == 0 ? finish(VMPI_SUCCESS) : VMPI_SUCCESS;
 }
 
-std::string Meeting::mismatch(const ControlMessage& peer) const {
+std::string Handshake::mismatch(const ControlMessage& peer) const {
   if (peer.magic != ControlMessage::kMagic || peer.version != ControlMessage::kVersion)
-    return "it has another version of vmpi";
+    return "it uses another version of vmpi";
   if (peer.block_bytes != terms_.block_bytes) {
     return "its blocks have " + std::to_string(peer.block_bytes) + " bytes and ours " +
            std::to_string(terms_.block_bytes);
@@ -108,7 +107,7 @@ std::string Meeting::mismatch(const ControlMessage& peer) const {
   return {};
 }
 
-int Meeting::send_verdicts(int code) {
+int Handshake::send_verdicts(int code) {
   result_ = code;
   ControlMessage verdict;
   verdict.kind = ControlKind::verdict;
@@ -120,8 +119,8 @@ int Meeting::send_verdicts(int code) {
   return VMPI_SUCCESS;
 }
 
-// All hellos are there.
-int Meeting::judge() {
+// All hellos have arrived.
+int Handshake::judge() {
   int code = VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     const auto why = mismatch(peer.hello);
@@ -134,10 +133,10 @@ int Meeting::judge() {
   return send_verdicts(code);
 }
 
-// All verdicts are there, or this process waits for them no more and has a code of its own.
-int Meeting::finish(int code) {
+// All verdicts have arrived, or this process failed by itself and waits no longer.
+int Handshake::finish(int code) {
   stage_ = Stage::finished;
-  if (result_ != VMPI_SUCCESS) return VMPI_SUCCESS;  // all peers know by our verdict
+  if (result_ != VMPI_SUCCESS) return VMPI_SUCCESS;  // all peers learn it from our verdict
   result_ = code;
   for (const auto& peer : peers_) {
     if (result_ == VMPI_SUCCESS) result_ = peer.verdict;
@@ -145,13 +144,13 @@ int Meeting::finish(int code) {
   if (result_ == VMPI_SUCCESS) return VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     if (peer.has_verdict && peer.verdict != VMPI_SUCCESS) continue;
-    // An end to nobody does no harm: the tag is never used again.
+    // An end that no process receives is harmless: the tag is never used again.
     if (const int sent = mailbox_.send_end(peer.rank, peer.hello.tag); sent != VMPI_SUCCESS) return sent;
   }
   return VMPI_SUCCESS;
 }
 
-int Meeting::give_up(int code, const std::string& why) {
+int Handshake::give_up(int code, const std::string& why) {
   if (done()) return VMPI_SUCCESS;
   if (!why.empty()) complaint_ = "the stream is not opened because " + why;
   if (stage_ == Stage::hellos) {
@@ -161,7 +160,7 @@ int Meeting::give_up(int code, const std::string& why) {
   return finish(code);
 }
 
-std::vector<int> Meeting::awaited() const {
+std::vector<int> Handshake::awaited() const {
   std::vector<int> ranks;
   for (const auto& peer : peers_) {
     if (waits_for(peer)) ranks.push_back(peer.rank);
@@ -169,7 +168,7 @@ std::vector<int> Meeting::awaited() const {
   return ranks;
 }
 
-std::vector<Endpoint> Meeting::endpoints() const {
+std::vector<Endpoint> Handshake::endpoints() const {
   std::vector<Endpoint> endpoints;
   endpoints.reserve(peers_.size());
   for (const auto& peer : peers_) endpoints.push_back({.rank = peer.rank, .tag = peer.hello.tag});

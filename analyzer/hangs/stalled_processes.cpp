@@ -1,5 +1,4 @@
-// See stands.hpp.
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -19,18 +18,18 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-// All communicators together have so many at most, 64 MiB: a few bytes of ranges may name any number of ranks.
+// Limit for all communicators together, 64 MiB: a few bytes of ranges may claim any number of ranks.
 constexpr std::size_t kMostMembers = std::size_t{1} << 24;
 
 struct KnownComms {
-  // A world's: the same object for all its processes.
-  std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>> of_worlds;
+  // One shared object for all processes of a world.
+  std::map<std::pair<std::uint32_t, CommView::Key>, std::shared_ptr<const CommView>> of_worlds;
   std::size_t members = 0;
 };
 
-std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded, KnownComms& known) {
+std::shared_ptr<const CommView> comm_of(const instrument::DecodedCommunicator& decoded, KnownComms& known) {
   const auto& fixed = decoded.fixed;
-  auto comm = std::make_shared<StandComm>();
+  auto comm = std::make_shared<CommView>();
   comm->key = {fixed.group_hash, fixed.instance};
   comm->name = decoded.name;
   comm->is_inter = fixed.kind == instrument::CommunicatorKind::kInter;
@@ -39,7 +38,7 @@ std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& 
   const auto ranges = decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0);
   std::uint64_t count = 0;
   for (const auto& range : ranges) count += range.count;
-  // An intercommunicator's own group may lie outside of the world as well as the other one.
+  // The own group of an intercommunicator may lie outside the world, like the other one.
   comm->is_whole = count <= kMostMembers - known.members &&
                    std::ranges::all_of(decoded.ranges, [](const auto& range) { return range.start >= 0; });
   if (!comm->is_whole) return comm;
@@ -48,29 +47,29 @@ std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& 
   return comm;
 }
 
-// Puts the definitions of one file together.
+// Combines the definitions of one file.
 class Reader {
  public:
   Reader(const instrument::PackHeader& header, KnownComms& known) : header_(header), known_(known) {
-    stand_.process = {header.partition, header.rank};
+    stalled_.process = {header.partition, header.rank};
   }
 
   void operator()(const auto&) {}
-  void operator()(const instrument::DecodedStand& stand) {
-    stand_.tick = stand.fixed.tick;
-    stand_.since_tick = stand.fixed.since_tick;
-    stand_.seconds = seconds(stand.fixed.tick - std::min(stand.fixed.tick, stand.fixed.since_tick));
-    if (stand.fixed.wall_ns != 0)
-      stand_.cpu_share = static_cast<double>(stand.fixed.cpu_ns) / static_cast<double>(stand.fixed.wall_ns);
-    stand_.in_finalize = (stand.fixed.flags & instrument::kInFinalize) != 0;
-    stand_.is_stopped = (stand.fixed.flags & instrument::kStopped) != 0;
-    stand_.sleeps = (stand.fixed.flags & instrument::kSleeps) != 0;
-    stand_.has_free_threads = (stand.fixed.flags & instrument::kFreeThreads) != 0;
-    stand_.knows_all_collectives = (stand.fixed.flags & instrument::kCollectivesMissing) == 0;
+  void operator()(const instrument::DecodedStand& stalled) {
+    stalled_.tick = stalled.fixed.tick;
+    stalled_.since_tick = stalled.fixed.since_tick;
+    stalled_.seconds = seconds(stalled.fixed.tick - std::min(stalled.fixed.tick, stalled.fixed.since_tick));
+    if (stalled.fixed.wall_ns != 0)
+      stalled_.cpu_share = static_cast<double>(stalled.fixed.cpu_ns) / static_cast<double>(stalled.fixed.wall_ns);
+    stalled_.in_finalize = (stalled.fixed.flags & instrument::kInFinalize) != 0;
+    stalled_.is_stopped = (stalled.fixed.flags & instrument::kStopped) != 0;
+    stalled_.sleeps = (stalled.fixed.flags & instrument::kSleeps) != 0;
+    stalled_.has_free_threads = (stalled.fixed.flags & instrument::kFreeThreads) != 0;
+    stalled_.knows_all_collectives = (stalled.fixed.flags & instrument::kCollectivesMissing) == 0;
   }
   void operator()(const instrument::DecodedCommunicator& comm) {
     const auto& fixed = comm.fixed;
-    const StandComm::Key key{fixed.group_hash, fixed.instance};
+    const CommView::Key key{fixed.group_hash, fixed.instance};
     keys_[fixed.comm] = key;
     if (fixed.range_count == 0) return;
     if (fixed.kind == instrument::CommunicatorKind::kInter) {  // its members depend on the side
@@ -86,7 +85,7 @@ class Reader {
     const auto& fixed = decoded.fixed;
     const auto key = keys_.find(fixed.comm);
     if (key == keys_.end()) return;
-    StandCollectives& all = stand_.collectives[key->second];
+    CollectiveHistory& all = stalled_.collectives[key->second];
     all.begun = fixed.begun;
     constexpr std::uint32_t kLast = instrument::CollectivesDefinition::kLast;
     for (std::uint32_t number = fixed.begun - std::min(fixed.begun, kLast); number != fixed.begun; ++number) {
@@ -105,36 +104,36 @@ class Reader {
     (stack.fixed.of == instrument::StackOf::kSample ? thread.sampled : thread.place) = stack.frames.front();
   }
 
-  ProcessStand take() {
+  StalledProcess take() {
     for (auto& [number, thread] : threads_) {
-      if (thread.sampled && stand_.computes.module.empty()) stand_.computes = place_of(*thread.sampled);
+      if (thread.sampled && stalled_.computes.module.empty()) stalled_.computes = place_of(*thread.sampled);
       const auto open = std::ranges::find_if(
           thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
       if (open == thread.calls.end()) continue;
       const bool is_io = (open->flags & instrument::kPosixCallFlag) != 0;
-      StandCall call;
+      PendingCall call;
       call.operation = operation_of(*open, is_io);
       call.seconds = seconds(open->ticks);
       call.parts_missing = (open->flags & instrument::kPartsMissing) != 0;
       if (thread.place) call.place = place_of(*thread.place);
       for (auto part = open + 1; part != thread.calls.end(); ++part) call.parts.push_back(operation_of(*part, false));
-      auto& into = is_io ? stand_.io : stand_.mpi;
+      auto& into = is_io ? stalled_.io : stalled_.mpi;
       if (into && into->seconds < call.seconds) std::swap(*into, call);
       if (!into) {
         into = std::move(call);
       } else if (!is_io) {
-        stand_.others.push_back(std::move(call));
+        stalled_.others.push_back(std::move(call));
       }
     }
-    return std::move(stand_);
+    return std::move(stalled_);
   }
 
  private:
   [[nodiscard]] double seconds(std::uint64_t ticks) const {
     return header_.ticks_per_second > 0 ? static_cast<double>(ticks) / header_.ticks_per_second : 0;
   }
-  [[nodiscard]] StandOperation operation_of(const RecentCall& call, bool is_io) const {
-    StandOperation operation;
+  [[nodiscard]] PendingOperation operation_of(const RecentCall& call, bool is_io) const {
+    PendingOperation operation;
     const auto pack_class = is_io ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
     operation.function = function_name(pack_class, instrument::function_of(call.word));
     if (is_io) return operation;
@@ -158,42 +157,42 @@ class Reader {
 
   const instrument::PackHeader& header_;
   KnownComms& known_;
-  ProcessStand stand_;
-  std::map<std::uint32_t, StandComm::Key> keys_;
-  std::map<std::uint32_t, std::shared_ptr<const StandComm>> comms_;
+  StalledProcess stalled_;
+  std::map<std::uint32_t, CommView::Key> keys_;
+  std::map<std::uint32_t, std::shared_ptr<const CommView>> comms_;
   std::map<std::uint32_t, std::string> modules_;
   struct Thread {
     std::vector<RecentCall> calls;
-    std::optional<instrument::StackFrame> place, sampled;  // innermost: of its open call, of its last sample
+    std::optional<instrument::StackFrame> place, sampled;  // innermost frames: of its open call, of its last sample
   };
   std::map<std::uint32_t, Thread> threads_;
 };
 
 }  // namespace
 
-std::vector<fs::path> stand_files(const fs::path& folder) {
+std::vector<fs::path> position_files(const fs::path& folder) {
   auto files = own_files(folder, instrument::kStandPrefix);
   std::erase_if(files, [](const fs::path& file) { return file.string().ends_with(".part"); });
   return files;
 }
 
-std::vector<ProcessStand> read_stands(const fs::path& folder) {
-  std::vector<ProcessStand> stands;
+std::vector<StalledProcess> read_stalled_processes(const fs::path& folder) {
+  std::vector<StalledProcess> processes;
   KnownComms known;
-  for (const fs::path& path : stand_files(folder)) {
+  for (const fs::path& path : position_files(folder)) {
     const instrument::PackFile file = read_own_pack_file(path);
     instrument::PackSequence packs(file.bytes());
     const auto pack = packs.next();
-    if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now
+    if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it has just continued
     Reader reader(pack->header(), known);
     instrument::DefinitionReader definitions(pack->payload());
     while (const auto definition = definitions.next()) std::visit(reader, *definition);
-    stands.push_back(reader.take());
+    processes.push_back(reader.take());
   }
-  return stands;
+  return processes;
 }
 
-void find_places(std::vector<ProcessStand>& stands) {
+void find_places(std::vector<StalledProcess>& processes) {
   knowledge_sources::Symbolizer symbolizer;
   const auto find = [&](reports::StackPlace& place) {
     if (place.module.empty()) return;
@@ -202,11 +201,11 @@ void find_places(std::vector<ProcessStand>& stands) {
     place.source_file = found.source_file;
     place.line = found.line;
   };
-  for (ProcessStand& stand : stands) {
-    find(stand.computes);
-    if (stand.mpi) find(stand.mpi->place);
-    for (StandCall& call : stand.others) find(call.place);
-    if (stand.io) find(stand.io->place);
+  for (StalledProcess& stalled : processes) {
+    find(stalled.computes);
+    if (stalled.mpi) find(stalled.mpi->place);
+    for (PendingCall& call : stalled.others) find(call.place);
+    if (stalled.io) find(stalled.io->place);
   }
 }
 

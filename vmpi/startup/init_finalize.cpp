@@ -1,6 +1,6 @@
-// MPI_Init, MPI_Init_thread and MPI_Finalize: the library's call, with the making and the end of the virtual world
-// around it. Fortran's routines call the PMPI_ twins, and so does the MPI_Init of a tool between us and the library:
-// the innermost call makes the world, so that the tool finds it.
+// MPI_Init, MPI_Init_thread and MPI_Finalize: create and end the virtual world around the library's call. Fortran's
+// routines, and the MPI_Init of a tool between us and the library, call the PMPI_ twins: the innermost call creates the
+// world, so that the tool sees it.
 #include <atomic>
 #include <cstdlib>
 
@@ -12,12 +12,11 @@
 namespace ardoise::vmpi::special {
 namespace {
 
-// The world was made for sessions, and the program has not called MPI_Init. Relaxed: callers are in the order that MPI
-// asks of the program.
+// A session created the world, and the program has not called MPI_Init. Relaxed: MPI orders the callers.
 std::atomic<bool> is_hidden{false};
 
-// A second MPI_Init, or one after MPI_Finalize, is the library's business alone.
-bool comes_first() {
+// The library alone handles a second MPI_Init, or one after MPI_Finalize.
+bool is_first_init() {
   int initialised = 0;
   library.Initialized(&initialised);
   return initialised == 0;
@@ -33,7 +32,7 @@ bool is_running() {
 
 template <class Call>
 int initialise(const Call& call, int* argc, char*** argv) {
-  const bool first = comes_first();
+  const bool first = is_first_init();
   if (first) before_init();
   const int code = call();
   if (first && code == MPI_SUCCESS) after_init(argc != nullptr ? *argc : 0, argv != nullptr ? *argv : nullptr);
@@ -52,7 +51,7 @@ int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required
   return initialise([&] { return next.Init_thread(argc, argv, required, provided); }, argc, argv);
 }
 
-// Before MPI_Init, it makes Open MPI read its parameters from the environment.
+// If this call precedes MPI_Init, it makes Open MPI read its parameters from the environment.
 int T_init_thread(const RealFunctions& next, int required, int* provided) {
   prepare_environment();
   return next.T_init_thread(required, provided);
@@ -73,13 +72,14 @@ int Initialized(const RealFunctions& next, int* flag) {
 
 namespace {
 
-// A program without MPI_Init has no MPI_Finalize. Not with its last session: it may open another one.
+// For a program without MPI_Init, which has no MPI_Finalize. The end of its last session is too early: it may open
+// another one.
 void end_hidden_world() {
   if (is_hidden.load(std::memory_order_relaxed) && is_running()) Finalize(library);
 }
 
 bool make_world_for_sessions() {
-  if (!comes_first() || !is_expected_library()) return false;
+  if (!is_first_init() || !is_expected_library()) return false;
   int provided = 0;  // sessions may ask for any level
   if (Init_thread(library, nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return false;
   is_hidden.store(true, std::memory_order_relaxed);
@@ -91,9 +91,9 @@ bool make_world_for_sessions() {
 
 void make_hidden_world() noexcept { [[maybe_unused]] static const bool is_made = make_world_for_sessions(); }
 
-// MPICH tells its launcher of the exit code only when MPI_COMM_WORLD is aborted; from any other communicator the
-// process just exits, and the launcher makes a code of its own from those of the processes that it ends then. It ends
-// all of them in either case. Open MPI ends the processes of the communicator.
+// MPICH reports the exit code to its launcher only when MPI_COMM_WORLD is aborted; for any other communicator the
+// process exits, and the launcher derives a code from the processes that it kills. It kills all of them in either case.
+// Open MPI ends the processes of the communicator.
 int Abort(const RealFunctions& next, MPI_Comm comm, int code) {
 #ifndef OPEN_MPI
   if (to_program(comm) == MPI_COMM_WORLD) return next.Abort(MPI_COMM_WORLD, code);

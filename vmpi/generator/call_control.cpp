@@ -1,5 +1,4 @@
-// See steering.hpp.
-#include "vmpi/generator/steering.hpp"
+#include "vmpi/generator/call_control.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,67 +30,67 @@ constexpr std::array kRules = {"receive"sv,
 
 }  // namespace
 
-bool is_steerable(const Function& function) {
-  // MPI_Request_get_status looks at a request and completes none.
+bool is_controllable(const Function& function) {
+  // MPI_Request_get_status tests a request without completing it.
   if (function.has("request_in") && function.has("flag") && function.has("status")) return true;
   return std::find(kRules.begin(), kRules.end(), function.rule) != kRules.end();
 }
 
-SteeringText steer(const Function& function, const NameOf& name_of) {
-  SteeringText text;
+CallControlText call_control_text(const Function& function, const NameOf& name_of) {
+  CallControlText text;
   const auto name = [&](std::string_view kind) { return name_of(function.position(kind)); };
   const auto before = [&](const std::string& line) { text.before += "  " + line + "\n"; };
   const auto after = [&](const std::string& line) { text.after += "  " + line + "\n"; };
-  before("Steer steer;");
+  before("CallOverride changes;");
   if (function.rule == "receive_init") {
-    before("arguments::tell_buffer(steer, " + name("buf") + ", " + name("type") + ");");
-    before("steer.count = arguments::value(" + name("count") + ");");
+    before("arguments::note_buffer(changes, " + name("buf") + ", " + name("type") + ");");
+    before("changes.count = arguments::value(" + name("count") + ");");
   }
   if (function.has("request_in")) {
     before("arguments::RequestsBefore looked_at(arguments::address_of(" + name("request_in") + "), 1);");
     before("call.requests = looked_at.data();");
     before("call.request_count = 1;");
   }
-  before("watching->steering->before(call, steer);");
+  before("watching->control->before(call, changes);");
   if (function.has("source")) {
     const bool posts = function.has("request_out");
-    before("if (steer.pins) {");
-    before("  arguments::pin(" + name("source") + ", steer.source);");
-    before("  arguments::pin(" + name(function.has("rtag") ? "rtag" : "tag") + ", steer.tag);");
-    if (posts) before("  if (steer.comm != MPI_COMM_NULL) arguments::pin_comm(" + name("comm") + ", steer);");
+    before("if (changes.pins) {");
+    before("  arguments::pin(" + name("source") + ", changes.source);");
+    before("  arguments::pin(" + name(function.has("rtag") ? "rtag" : "tag") + ", changes.tag);");
+    if (posts) before("  if (changes.comm != MPI_COMM_NULL) arguments::pin_comm(" + name("comm") + ", changes);");
     before("}");
   }
   std::string requests;
   if (function.has("requests")) {
     requests = name("requests");
-    before("arguments::SteeredRequests steered(" + requests + ", call.request_count, steer);");
+    before("arguments::PassedRequests passed_requests(" + requests + ", call.request_count, changes);");
   } else if (function.has("request")) {
     requests = name("request");
-    before("arguments::SteeredRequests steered(" + requests + ", 1, steer);");
+    before("arguments::PassedRequests passed_requests(" + requests + ", 1, changes);");
   }
   if (!requests.empty()) {
-    before(requests + " = steered.pass();");
-    after("steered.give_back();");
+    before(requests + " = passed_requests.pass();");
+    after("passed_requests.give_back();");
   } else if (function.has("request_in")) {
     requests = name("request_in");
-    before("arguments::SteeredRequests steered(arguments::address_of(" + requests + "), 1, steer);");
-    before("arguments::take_request(" + requests + ", steered.pass());");
-    after("call.requests = nullptr;");  // as observation tells it
+    before("arguments::PassedRequests passed_requests(arguments::address_of(" + requests + "), 1, changes);");
+    before("arguments::take_request(" + requests + ", passed_requests.pass());");
+    after("call.requests = nullptr;");  // as in observation.cpp
     after("call.request_count = 0;");
   }
   if (function.has("flag")) {
     const std::string is_true = "arguments::is_true(" + name("flag") + ")";
     text.condition = "!" + is_true;
     text.skipped += "    arguments::set_false(" + name("flag") + ");\n";
-    after("steer.flag = code == MPI_SUCCESS && " + is_true + ";");
+    after("changes.flag = code == MPI_SUCCESS && " + is_true + ";");
   }
   if (function.has("index")) {
     text.skipped += "    *" + name("index") + " = MPI_UNDEFINED;\n";
-    after("steer.none_active = code == MPI_SUCCESS && *" + name("index") + " == MPI_UNDEFINED;");
+    after("changes.none_active = code == MPI_SUCCESS && *" + name("index") + " == MPI_UNDEFINED;");
   }
   if (function.has("out_count")) {
     text.skipped += "    *" + name("out_count") + " = 0;\n";
-    after("steer.none_active = code == MPI_SUCCESS && *" + name("out_count") + " == MPI_UNDEFINED;");
+    after("changes.none_active = code == MPI_SUCCESS && *" + name("out_count") + " == MPI_UNDEFINED;");
   }
   return text;
 }

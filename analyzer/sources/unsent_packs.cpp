@@ -1,5 +1,4 @@
-// See remains.hpp.
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 
 #include <algorithm>
 
@@ -19,7 +18,7 @@ const PackHeader* header_of(const SourcedPack& pack) {
 
 }  // namespace
 
-void Remains::note(const SourcedPack& pack) {
+void UnsentPacks::note(const SourcedPack& pack) {
   const PackHeader* const header = header_of(pack);
   if (header == nullptr) return;
   std::uint64_t& next = arrived_[{header->partition, header->rank}];
@@ -27,23 +26,23 @@ void Remains::note(const SourcedPack& pack) {
   if ((header->flags & instrument::kLastPack) != 0) ended_.insert({header->partition, header->rank});
 }
 
-bool Remains::open(const fs::path& file) {
+bool UnsentPacks::open(const fs::path& file) {
   if (!has_own_file(file)) return false;
   files_.emplace_back(read_own_capture({file}));
   return true;
 }
 
-bool Remains::open(ProcessKey process) {
+bool UnsentPacks::open(ProcessKey process) {
   return open(folder_ / instrument::remains_name(process.first, process.second));
 }
 
-std::size_t Remains::open_all() {
-  const auto files = remains_files(folder_);
+std::size_t UnsentPacks::open_all() {
+  const auto files = unsent_pack_files(folder_);
   return static_cast<std::size_t>(
       std::ranges::count_if(files, [this](const fs::path& file) { return !is_unfinished(file) && open(file); }));
 }
 
-PackSource::Next Remains::next(SourcedPack& pack) {
+PackSource::Next UnsentPacks::next(SourcedPack& pack) {
   for (; current_ < files_.size(); ++current_) {
     while (files_[current_].source.next(pack) == Next::pack) {
       const PackHeader* const header = header_of(pack);
@@ -55,7 +54,7 @@ PackSource::Next Remains::next(SourcedPack& pack) {
   return Next::end;
 }
 
-std::vector<std::string> Remains::complaints() const {
+std::vector<std::string> UnsentPacks::complaints() const {
   std::vector<std::string> all;
   for (const OpenFile& file : files_) {
     const auto some = file.source.complaints();
@@ -66,6 +65,8 @@ std::vector<std::string> Remains::complaints() const {
 
 bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
 
-std::vector<fs::path> remains_files(const fs::path& folder) { return own_files(folder, instrument::kRemainsPrefix); }
+std::vector<fs::path> unsent_pack_files(const fs::path& folder) {
+  return own_files(folder, instrument::kRemainsPrefix);
+}
 
 }  // namespace ardoise::analyzer

@@ -1,5 +1,5 @@
 // Files of stands whose claims would fill the memory.
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,7 +24,7 @@ class StandsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) /
-              (std::string("stands_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("processes_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     fs::permissions(folder_, fs::perms{0700});
@@ -47,11 +47,11 @@ class StandsTest : public ::testing::Test {
     instrument::PackFileWriter file(folder_ / instrument::stand_name(0, rank));
     for (auto& pack : maker.take()) EXPECT_TRUE(file.write(pack.bytes()));
   }
-  [[nodiscard]] std::vector<std::shared_ptr<const StandComm>> comms() const {
-    std::vector<std::shared_ptr<const StandComm>> all;
-    for (const ProcessStand& stand : read_stands(folder_)) {
-      EXPECT_TRUE(stand.mpi);
-      all.push_back(stand.mpi->operation.comm);
+  [[nodiscard]] std::vector<std::shared_ptr<const CommView>> comms() const {
+    std::vector<std::shared_ptr<const CommView>> all;
+    for (const StalledProcess& stalled : read_stalled_processes(folder_)) {
+      EXPECT_TRUE(stalled.mpi);
+      all.push_back(stalled.mpi->operation.comm);
     }
     return all;
   }

@@ -1,6 +1,6 @@
-// See world.hpp. The order in MPI_Init: environment and library checks, the real call, partitions, the translation on,
-// the observer told. In MPI_Finalize: the observer told, the real call, and inside it, when the program's own attribute
-// callbacks on MPI_COMM_SELF have run, the fence of the program's own world and the partitions' end.
+// Order in MPI_Init: check environment and library, real call, partitions, translation on, notify the observer. Order
+// in MPI_Finalize: notify the observer, real call; inside the real call, after the program's attribute callbacks on
+// MPI_COMM_SELF, the fence of the program's world and the end of the partitions.
 #include "vmpi/world/world.hpp"
 
 #include <climits>
@@ -42,12 +42,12 @@ bool is_made = false;
 
 void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED); }
 
-// MPI deletes attributes in the reverse order of their setting, so this one, set before the program had a chance to
-// set its own, comes last.
+// MPI deletes attributes in reverse order of setting. This one is set before the program can set any, so it is deleted
+// last.
 int end_of_world(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
-  say_gone();
+  send_gone();
   fence(to_library(MPI_COMM_WORLD));
-  say_gone();  // to those that asked meanwhile; those that ask later hear of it from the launcher
+  send_gone();  // for peers that are waiting; later ones learn it from the launcher
   publish_end();
   finalise_partitions();  // delete callbacks of the world's attributes run here and still see MPI_COMM_WORLD
   set_world(MPI_COMM_WORLD);
@@ -60,16 +60,16 @@ bool is_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
-// Contexts of a partition number from 0 without gaps, as they do in a launch of their own, also where other programs
-// stand between them on the line. One collective, and one for each context where there are several. True: there are, by
-// a common name.
+// App contexts of a partition are numbered from 0 without gaps, as in a launch of their own, even where contexts of
+// other programs lie between them on the launch line. Costs one collective, and one more for each context where there
+// are several. True: the partition has several contexts, joined by name.
 bool find_application_number(MPI_Comm partition) {
   int* number = nullptr;
   int is_set = 0;
   library.Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &is_set);
   has_application_number = is_set != 0 && number != nullptr;
   const int own = has_application_number ? *number : INT_MAX;
-  int bounds[2] = {own, -own};  // lowest and, negative, highest
+  int bounds[2] = {own, -own};  // lowest and, negated, highest
   PMPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MIN, partition);
   own_application_number = 0;
   for (int lowest = bounds[0]; lowest < -bounds[1];) {
@@ -81,7 +81,7 @@ bool find_application_number(MPI_Comm partition) {
 }
 
 #if defined(OPEN_MPI)
-// Sizes of the partition's app contexts, in the order of their numbers.
+// Numbers of processes of the partition's app contexts, in the order of the contexts.
 std::vector<int> context_sizes(MPI_Comm partition, int size) {
   std::vector<int> numbers(static_cast<std::size_t>(size));
   PMPI_Allgather(&own_application_number, 1, MPI_INT, numbers.data(), 1, MPI_INT, partition);
@@ -104,7 +104,7 @@ bool is_on_one_node() {
 #endif
 }
 
-// Collective over the partition where it is on several nodes.
+// Collective when the partition spans several nodes.
 OwnLaunch launch_of(MPI_Comm partition) {
   OwnLaunch launch;
   PMPI_Comm_rank(partition, &launch.rank);
@@ -120,7 +120,7 @@ OwnLaunch launch_of(MPI_Comm partition) {
   return launch;
 }
 
-// The environment, and in Open MPI the library's predefined info object that repeats it.
+// Corrects the environment and, in Open MPI, the predefined info object that repeats it.
 void describe_launch(MPI_Comm partition, [[maybe_unused]] bool has_several_contexts) {
 #if defined(OPEN_MPI)
   if (!is_preloaded() || !is_one_of_several()) return;
@@ -150,7 +150,7 @@ void mark_the_end() {
   int end_keyval = MPI_KEYVAL_INVALID;
   library.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &end_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, end_keyval, nullptr);
-  PMPI_Comm_free_keyval(&end_keyval);  // when its last attribute goes
+  PMPI_Comm_free_keyval(&end_keyval);  // takes effect when its last attribute is deleted
 }
 
 void make_world(int argc, char** argv) {
@@ -160,7 +160,7 @@ void make_world(int argc, char** argv) {
   try {
     describe_launch(partition, find_application_number(partition));
   } catch (const std::exception&) {
-    // Without memory for some numbers the environment describes the whole launch.
+    // Without memory the environment describes the whole launch.
   }
   library.Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &marker_keyval, nullptr);
   PMPI_Comm_set_attr(partition, marker_keyval, nullptr);
@@ -174,7 +174,7 @@ void prepare_environment() noexcept {
   is_prepared = true;
   remove_own_preload();
   stop_passing_preload_on();
-  restore_launch_environment();  // for another MPI than ours, too
+  restore_launch_environment();  // also when the MPI is another one than ours was built for
   take_name_of_launcher();
   if (!is_expected_library()) return;
   separate_window_files();
@@ -215,7 +215,7 @@ void before_finalize() noexcept {
   const Unobserved unobserved;
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && was_observing)
     told->before_finalize();
-  leave_open_streams();
+  end_open_streams();
 }
 
 bool has_world_attributes(MPI_Comm comm) noexcept {

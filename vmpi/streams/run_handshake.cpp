@@ -1,5 +1,4 @@
-// See stream_handshake.hpp.
-#include "vmpi/streams/stream_handshake.hpp"
+#include "vmpi/streams/run_handshake.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,7 +19,7 @@ namespace {
 constexpr const char* kTimeVariable = "VMPI_OPEN_TIMEOUT";
 constexpr long kSeconds = 600;
 
-// Seconds that an opening may take; 0: as many as it needs.
+// Seconds that an opening may take; 0: no limit.
 long time_limit() {
   const char* const text = std::getenv(kTimeVariable);
   if (text == nullptr || *text == '\0') return kSeconds;
@@ -29,19 +28,19 @@ long time_limit() {
   return *end == '\0' && seconds >= 0 && seconds <= 1'000'000'000 ? seconds : kSeconds;
 }
 
-// Finds out, while a meeting waits, which peers will not come: once a second whether those on this machine live; at
-// growing intervals, as it costs messages, whether their partitions have ended; and whether they need too long.
+// Detects, during an opening, peers that will not come: checks once a second whether those on this machine are alive;
+// at growing intervals, since it costs messages, whether their partitions have ended; and the time limit.
 class AbsenceCheck {
  public:
-  explicit AbsenceCheck(Meeting& meeting) : meeting_(meeting) {}
+  explicit AbsenceCheck(Handshake& handshake) : handshake_(handshake) {}
 
   int look() {
     const auto now = Clock::now();
     if (now < next_look_) return VMPI_SUCCESS;
     next_look_ = now + std::chrono::seconds(1);
-    const auto awaited = meeting_.awaited();
+    const auto awaited = handshake_.awaited();
     const auto is_awaited = [&](int rank) { return std::find(awaited.begin(), awaited.end(), rank) != awaited.end(); };
-    // What they had sent before they ended has come in the meantime.
+    // By now, everything that they sent before they ended has arrived.
     if (ended_ >= 0 && is_awaited(ended_)) return give_up(VMPI_ERR_PEER, ended_, "ended MPI without opening it");
     if (dead_ >= 0 && is_awaited(dead_)) return give_up(VMPI_ERR_PEER, dead_, "died without opening it");
     if (++looks_ == limit_) {
@@ -68,7 +67,7 @@ class AbsenceCheck {
   using Seconds = std::chrono::seconds;
 
   int give_up(int code, int rank, const std::string& what) {
-    return meeting_.give_up(code, "process " + std::to_string(rank) + " of the universe " + what);
+    return handshake_.give_up(code, "process " + std::to_string(rank) + " of the universe " + what);
   }
 
   static std::vector<int> first_of_each_partition(const std::vector<int>& ranks) {
@@ -82,36 +81,36 @@ class AbsenceCheck {
     return firsts;
   }
 
-  Meeting& meeting_;
+  Handshake& handshake_;
   const long limit_ = time_limit();
-  long looks_ = 0;  // so that the time does not run out for processes that were stopped all the while
+  long looks_ = 0;  // counts checks instead of time, which also passes while processes are stopped
   Clock::time_point next_look_ = Clock::now() + Seconds(1);
   Clock::time_point next_search_ = Clock::now() + Seconds(2);
   Seconds pause_{2};
-  int dead_ = -1;   // rank that was found dead at the last look
-  int ended_ = -1;  // rank whose partition was found ended
+  int dead_ = -1;   // rank found dead at the last check
+  int ended_ = -1;  // rank of a partition found ended
 };
 
 }  // namespace
 
-int meet(const std::vector<int>& ranks, const StreamTerms& terms, std::vector<Endpoint>& endpoints) {
-  Meeting meeting(control_mailbox(), ranks, terms);
-  if (const int code = meeting.start(); code != VMPI_SUCCESS) return code;
+int run_handshake(const std::vector<int>& ranks, const StreamTerms& terms, std::vector<Endpoint>& endpoints) {
+  Handshake handshake(control_mailbox(), ranks, terms);
+  if (const int code = handshake.start(); code != VMPI_SUCCESS) return code;
   Backoff backoff;
-  AbsenceCheck absence(meeting);
+  AbsenceCheck absence(handshake);
   for (;;) {
     bool has_news = false;
-    if (const int code = meeting.advance(has_news); code != VMPI_SUCCESS) return code;
-    if (meeting.done()) break;
+    if (const int code = handshake.advance(has_news); code != VMPI_SUCCESS) return code;
+    if (handshake.done()) break;
     if (has_news) backoff.reset();
     backoff.pause();
     if (!backoff.is_idle()) continue;
     if (const int code = absence.look(); code != VMPI_SUCCESS) return code;
-    if (meeting.done()) break;
+    if (handshake.done()) break;
   }
-  if (!meeting.complaint().empty()) std::fprintf(stderr, "ardoise: %s.\n", meeting.complaint().c_str());
-  if (meeting.result() != VMPI_SUCCESS) return meeting.result();
-  endpoints = meeting.endpoints();
+  if (!handshake.complaint().empty()) std::fprintf(stderr, "ardoise: %s.\n", handshake.complaint().c_str());
+  if (handshake.result() != VMPI_SUCCESS) return handshake.result();
+  endpoints = handshake.endpoints();
   for (auto& endpoint : endpoints) endpoint.process = watchable_process(endpoint.rank);
   return VMPI_SUCCESS;
 }

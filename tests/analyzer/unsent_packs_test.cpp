@@ -1,5 +1,5 @@
 // What is left of processes: nothing is counted twice, what cannot be read is said.
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class RemainsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) /
-              (std::string("remains_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+              (std::string("unsent_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
     fs::permissions(folder_, fs::perms{0700});
@@ -40,9 +40,9 @@ class RemainsTest : public ::testing::Test {
     }
     return packs;
   }
-  static std::uint64_t count(Remains& remains) {
+  static std::uint64_t count(UnsentPacks& unsent) {
     std::uint64_t packs = 0;
-    for (SourcedPack pack; remains.next(pack) == PackSource::Next::pack;) ++packs;
+    for (SourcedPack pack; unsent.next(pack) == PackSource::Next::pack;) ++packs;
     return packs;
   }
 
@@ -51,32 +51,32 @@ class RemainsTest : public ::testing::Test {
 
 TEST_F(RemainsTest, ComeOnce) {
   const std::uint64_t packs = leave(1);
-  Remains remains(folder_);
-  EXPECT_FALSE(remains.open({0, 2}));
-  EXPECT_TRUE(remains.open({0, 1}));
-  EXPECT_EQ(count(remains), packs);
-  EXPECT_TRUE(remains.open({0, 1}));
-  EXPECT_EQ(count(remains), 0u) << "all have come";
-  EXPECT_THAT(remains.arrived(), ElementsAre(std::pair(ProcessKey{0, 1}, packs)));
+  UnsentPacks unsent(folder_);
+  EXPECT_FALSE(unsent.open({0, 2}));
+  EXPECT_TRUE(unsent.open({0, 1}));
+  EXPECT_EQ(count(unsent), packs);
+  EXPECT_TRUE(unsent.open({0, 1}));
+  EXPECT_EQ(count(unsent), 0u) << "all have come";
+  EXPECT_THAT(unsent.arrived(), ElementsAre(std::pair(ProcessKey{0, 1}, packs)));
 }
 
 TEST_F(RemainsTest, WhatHadArrivedIsLeftOut) {
   const std::uint64_t packs = leave(1) + leave(3);
   leave(2, instrument::kUnfinishedRemains);
-  Remains remains(folder_, {{{0, 1}, 2}});
-  EXPECT_EQ(remains.open_all(), 2u) << "but for what is not whole";
-  EXPECT_EQ(count(remains), packs - 2);
-  EXPECT_THAT(remains.complaints(), IsEmpty());
+  UnsentPacks unsent(folder_, {{{0, 1}, 2}});
+  EXPECT_EQ(unsent.open_all(), 2u) << "but for what is not whole";
+  EXPECT_EQ(count(unsent), packs - 2);
+  EXPECT_THAT(unsent.complaints(), IsEmpty());
 }
 
 TEST_F(RemainsTest, ABrokenFileIsSaid) {
   const std::uint64_t packs = leave(0);
   const auto file = folder_ / instrument::remains_name(0, 0);
   fs::resize_file(file, fs::file_size(file) - 8);
-  Remains remains(folder_);
-  EXPECT_TRUE(remains.open({0, 0}));
-  EXPECT_EQ(count(remains), packs - 1);
-  EXPECT_THAT(remains.complaints(), ElementsAre(HasSubstr("is read only up to a bad pack")));
+  UnsentPacks unsent(folder_);
+  EXPECT_TRUE(unsent.open({0, 0}));
+  EXPECT_EQ(count(unsent), packs - 1);
+  EXPECT_THAT(unsent.complaints(), ElementsAre(HasSubstr("is read only up to a bad pack")));
 }
 
 TEST(RemainsFolder, IsThatOfTheAnalyzersCommand) {

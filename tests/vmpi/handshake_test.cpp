@@ -1,5 +1,5 @@
 // How streams are opened, over a model: peers that fit, that don't, that never come, that wait for each other.
-#include "vmpi/streams/meeting.hpp"
+#include "vmpi/streams/handshake.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,17 +23,17 @@ class World {
  public:
   World(int size, unsigned seed, double pace) : model(size, seed, pace) {
     for (int rank = 0; rank < size; ++rank) mailboxes_.emplace_back(model.channel(rank));
-    meetings_.resize(static_cast<std::size_t>(size));
+    handshakes_.resize(static_cast<std::size_t>(size));
     has_ended_.resize(static_cast<std::size_t>(size));
   }
   explicit World(int size) : World(size, 1, 1.0) {}
 
   void open(int rank, const std::vector<int>& peers, Mode mode, std::uint64_t block_bytes = 64) {
-    auto& meeting = at(rank);
+    auto& handshake = at(rank);
     has_ended_[static_cast<std::size_t>(rank)] = false;
-    meeting = std::make_unique<Meeting>(mailboxes_[static_cast<std::size_t>(rank)], peers,
-                                        StreamTerms{block_bytes, mode, meeting_tag(rank)});
-    EXPECT_EQ(meeting->start(), VMPI_SUCCESS);
+    handshake = std::make_unique<Handshake>(mailboxes_[static_cast<std::size_t>(rank)], peers,
+                                            StreamTerms{block_bytes, mode, meeting_tag(rank)});
+    EXPECT_EQ(handshake->start(), VMPI_SUCCESS);
   }
   void write_to(int rank, const std::vector<int>& peers) { open(rank, peers, {false, true}); }
   void read_from(int rank, const std::vector<int>& peers) { open(rank, peers, {true, false}); }
@@ -48,38 +48,38 @@ class World {
   // Everybody goes on once. Was there news?
   bool step() {
     bool any_news = false;
-    for (std::size_t rank = 0; rank < meetings_.size(); ++rank) {
-      const auto& meeting = meetings_[rank];
-      if (!meeting || has_ended_[rank]) continue;
+    for (std::size_t rank = 0; rank < handshakes_.size(); ++rank) {
+      const auto& handshake = handshakes_[rank];
+      if (!handshake || has_ended_[rank]) continue;
       bool has_news = false;
-      EXPECT_EQ(meeting->advance(has_news), VMPI_SUCCESS);
+      EXPECT_EQ(handshake->advance(has_news), VMPI_SUCCESS);
       any_news = any_news || has_news;
-      has_ended_[rank] = meeting->done();
+      has_ended_[rank] = handshake->done();
     }
     return any_news;
   }
-  Meeting& operator[](int rank) { return *at(rank); }
+  Handshake& operator[](int rank) { return *at(rank); }
   Mailbox& mailbox(int rank) { return mailboxes_[static_cast<std::size_t>(rank)]; }
   // -1000: still waits.
   int result(int rank) { return at(rank)->done() ? at(rank)->result() : -1000; }
   std::vector<int> results() {
     std::vector<int> all;
-    for (std::size_t rank = 0; rank < meetings_.size(); ++rank) all.push_back(result(static_cast<int>(rank)));
+    for (std::size_t rank = 0; rank < handshakes_.size(); ++rank) all.push_back(result(static_cast<int>(rank)));
     return all;
   }
 
   ModelControl model;
 
  private:
-  std::unique_ptr<Meeting>& at(int rank) { return meetings_[static_cast<std::size_t>(rank)]; }
+  std::unique_ptr<Handshake>& at(int rank) { return handshakes_[static_cast<std::size_t>(rank)]; }
   std::deque<Mailbox> mailboxes_;
-  std::vector<std::unique_ptr<Meeting>> meetings_;
+  std::vector<std::unique_ptr<Handshake>> handshakes_;
   std::vector<bool> has_ended_;
 };
 
 constexpr int kWaits = -1000;
 
-TEST(Meeting, PeersThatFitMeet) {
+TEST(Handshake, PeersThatFitMeet) {
   World world(3);
   world.read_from(2, {0, 1});
   world.write_to(0, {2});
@@ -95,7 +95,7 @@ TEST(Meeting, PeersThatFitMeet) {
   EXPECT_EQ(world.model.messages_sent(0), 2U);  // hello and verdict
 }
 
-TEST(Meeting, AMismatchFailsBothSidesAndTheirPeers) {
+TEST(Handshake, AMismatchFailsBothSidesAndTheirPeers) {
   World world(3);
   world.read_from(2, {0, 1});
   world.open(0, {2}, {false, true}, 65);
@@ -108,7 +108,7 @@ TEST(Meeting, AMismatchFailsBothSidesAndTheirPeers) {
   EXPECT_TRUE(world[2].endpoints().size() == 2);
 }
 
-TEST(Meeting, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
+TEST(Handshake, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
   World world(4);  // 0 and 1 don't fit; 2 is mapped to 1 and 3
   world.open(0, {1}, {false, true}, 65);
   world.read_from(1, {0, 2});
@@ -123,7 +123,7 @@ TEST(Meeting, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
   }
 }
 
-TEST(Meeting, DirectionsMustFit) {
+TEST(Handshake, DirectionsMustFit) {
   for (const auto& [a, b, fits] : {std::tuple{Mode{true, false}, Mode{false, true}, true},
                                    {Mode{true, true}, Mode{true, true}, true},
                                    {Mode{true, false}, Mode{true, false}, false},
@@ -136,13 +136,13 @@ TEST(Meeting, DirectionsMustFit) {
   }
 }
 
-TEST(Meeting, AProcessInFinalizeSaysThatItWillNotCome) {
+TEST(Handshake, AProcessInFinalizeSaysThatItWillNotCome) {
   World world(2);
   world.write_to(0, {1});
   world.run();
   ASSERT_EQ(world.result(0), kWaits);
-  EXPECT_EQ(world.mailbox(1).say_gone(), VMPI_SUCCESS);
-  EXPECT_EQ(world.mailbox(1).say_gone(), VMPI_SUCCESS);
+  EXPECT_EQ(world.mailbox(1).send_gone(), VMPI_SUCCESS);
+  EXPECT_EQ(world.mailbox(1).send_gone(), VMPI_SUCCESS);
   EXPECT_EQ(world.model.messages_sent(1), 1U);  // once
   world.run();
   EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
@@ -152,7 +152,7 @@ TEST(Meeting, AProcessInFinalizeSaysThatItWillNotCome) {
   EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
 }
 
-TEST(Meeting, GivingUpFreesThePeersThatHaveCome) {
+TEST(Handshake, GivingUpFreesThePeersThatHaveCome) {
   World world(3);
   world.read_from(2, {0, 1});
   world.write_to(0, {2});
@@ -173,7 +173,7 @@ TEST(Meeting, GivingUpFreesThePeersThatHaveCome) {
   EXPECT_EQ(world.results(), (std::vector{0, 0, 0}));
 }
 
-TEST(Meeting, ATimeOutFailsTheEndThatComesLaterToo) {
+TEST(Handshake, ATimeOutFailsTheEndThatComesLaterToo) {
   World world(2);
   world.write_to(0, {1});
   world.run();
@@ -190,7 +190,7 @@ TEST(Meeting, ATimeOutFailsTheEndThatComesLaterToo) {
 }
 
 // 0 and 1 have all hellos and agree; 2 goes after its hello. 1 may believe that its stream is open and sees its end.
-TEST(Meeting, GivingUpAfterAgreeingEndsTheStream) {
+TEST(Handshake, GivingUpAfterAgreeingEndsTheStream) {
   World world(3);
   world.read_from(0, {1, 2});
   world.write_to(1, {0});
@@ -209,7 +209,7 @@ TEST(Meeting, GivingUpAfterAgreeingEndsTheStream) {
 }
 
 // Refused openings one after the other leave nothing behind that the next one meets.
-TEST(Meeting, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
+TEST(Handshake, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     constexpr int processes = 7, refused = 3;
@@ -241,7 +241,7 @@ TEST(Meeting, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
 
 // Several streams in a row between random partners, at random pace. Everybody opens its streams in the order of their
 // numbers.
-TEST(Meeting, StreamsOpenedInOneOrderMeetAtAnyPace) {
+TEST(Handshake, StreamsOpenedInOneOrderMeetAtAnyPace) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     constexpr int processes = 9, streams = 12;

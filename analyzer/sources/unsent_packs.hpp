@@ -1,5 +1,5 @@
-// What is left of processes that ended without MPI_Finalize (instrument/format/remains.hpp), as packs that come after
-// those which such a process had sent.
+// Data left by processes that ended without MPI_Finalize (instrument/format/remains.hpp), as packs that follow those
+// that such a process had sent.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 
 namespace ardoise::analyzer {
 
-// As packs have it: partition and rank in its world.
+// Partition and rank in its world, as in packs.
 using ProcessKey = std::pair<std::uint32_t, std::uint32_t>;
 
-// For each process the number that its next pack has, of those that have come.
+// For each process the number of its next expected pack.
 using NextPacks = std::map<ProcessKey, std::uint64_t>;
 
-class Remains final : public PackSource {
+class UnsentPacks final : public PackSource {
  public:
-  explicit Remains(std::filesystem::path folder, NextPacks arrived = {})
+  explicit UnsentPacks(std::filesystem::path folder, NextPacks arrived = {})
       : folder_(std::move(folder)), arrived_(std::move(arrived)) {}
 
-  // A pack of a stream has come.
+  // Notes a pack received from a stream.
   void note(const SourcedPack& pack);
-  // The remains of this process come next. False: there are none.
+  // Opens the file of this process, whose packs come next. False: there is none.
   [[nodiscard]] bool open(ProcessKey process);
-  // Of all processes that left any. How many these are.
+  // Opens the files of all processes. Returns their number.
   std::size_t open_all();
 
-  // What has come before is left out. Packs live as long as this object.
+  // Skips packs already received. Packs live as long as this object.
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
 
-  // Their last pack has come.
+  // Its last pack has been returned.
   [[nodiscard]] bool has_ended(const ProcessKey& process) const { return ended_.contains(process); }
   [[nodiscard]] const NextPacks& arrived() const { return arrived_; }
 
@@ -53,12 +53,12 @@ class Remains final : public PackSource {
   std::filesystem::path folder_;
   NextPacks arrived_;
   std::set<ProcessKey> ended_;
-  std::deque<OpenFile> files_;  // packs of those before current_ may still be in use
+  std::deque<OpenFile> files_;  // packs of files before current_ may still be in use
   std::size_t current_ = 0;
 };
 
-// The files, by name, also those that are still being written.
-[[nodiscard]] std::vector<std::filesystem::path> remains_files(const std::filesystem::path& folder);
+// The files, by name, including those still being written.
+[[nodiscard]] std::vector<std::filesystem::path> unsent_pack_files(const std::filesystem::path& folder);
 [[nodiscard]] bool is_unfinished(const std::filesystem::path& file);
 
 }  // namespace ardoise::analyzer

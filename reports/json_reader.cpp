@@ -1,4 +1,4 @@
-// The events of nlohmann's SAX parser, put into slots; see json_reader.hpp.
+// Assigns the events of nlohmann's SAX parser to slots; see json_reader.hpp.
 #include "reports/json_reader.hpp"
 
 #include <fmt/format.h>
@@ -19,17 +19,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxDepth = 64;  // plug-ins nest; nobody nests this deep without meaning harm
+constexpr std::size_t kMaxDepth = 64;  // more than any plug-in nests
 
 struct SlotOps;
 
-// Where the next JSON value goes: an object in the model and how to fill it. Without ops the value is skipped.
+// The target of the next JSON value: an object in the model and how to fill it. Without ops the value is skipped.
 struct Slot {
   void* object = nullptr;
   const SlotOps* ops = nullptr;
 };
 
-// How values get into one type of the model. A null function: such a value is an error.
+// How to assign values to one type of the model. A null function: such a value is an error.
 struct SlotOps {
   const char* expected;                                  // "an integer from 0 to 2^32-1"
   bool (*assign)(void* object, Json& scalar) = nullptr;  // false: type or range is wrong
@@ -48,7 +48,7 @@ bool assign_number(void* object, Json& scalar) {
     if (scalar.is_boolean()) to = scalar.get<bool>();
     return scalar.is_boolean();
   } else if constexpr (std::is_floating_point_v<T>) {
-    // null is what a writer makes of a number that is not known
+    // null: an unknown number
     to = scalar.is_number() ? static_cast<T>(scalar.get<double>()) : T{0};
     return scalar.is_number() || scalar.is_null();
   } else if constexpr (std::is_signed_v<T>) {
@@ -77,7 +77,7 @@ Slot find_member(void* object, const std::string& key) {
   return found;
 }
 
-// Structs, and what plug-ins wrote, which is kept as it is.
+// Structs, and JSON of plug-ins, which is kept unchanged.
 template <class T>
 struct Slots {
   static constexpr SlotOps kOps{.expected = "an object", .member = find_member<T>};
@@ -85,7 +85,7 @@ struct Slots {
 template <>
 struct Slots<decltype(Application::extensions)> {
   static constexpr SlotOps kOps{.expected = "an object", .member = [](void* object, const std::string& key) {
-                                  // Nothing else holds it before the profile is read.
+                                  // It is not shared before the profile is read.
                                   auto& all = *static_cast<decltype(Application::extensions)*>(object);
                                   if (all == nullptr) all = std::make_shared<Json>(Json::object());
                                   return slot_of(const_cast<Json&>(*all)[key]);
@@ -174,11 +174,11 @@ class Handler final : public nlohmann::json_sax<Json> {
   struct Frame {
     Slot slot;
     bool array = false;
-    std::size_t index = 0;  // of the element that comes next
+    std::size_t index = 0;  // of the next element
     std::string key;
   };
 
-  // The slot for the value that starts now.
+  // The slot for the current value.
   Slot take() {
     if (!frames_.empty() && frames_.back().array) {
       Frame& frame = frames_.back();

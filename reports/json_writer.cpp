@@ -1,4 +1,4 @@
-// The parts of the writer that depend on no type; see json_writer.hpp.
+// The parts of the writer that do not depend on types; see json_writer.hpp.
 #include "reports/json_writer.hpp"
 
 #include <cmath>
@@ -18,7 +18,7 @@ void JsonWriter::separator() {
 
 void JsonWriter::number(double v, int digits) {
   if (!std::isfinite(v)) {
-    out_.append(std::string_view("null"));  // JSON has no other word for "not known"
+    out_.append(std::string_view("null"));  // unknown
   } else if (v == 0) {
     out_.push_back('0');
   } else if (digits != 0) {

@@ -1,5 +1,5 @@
-// Writes the structs of the model as JSON, straight into a sink, without a tree in memory: 100,000 ranks with their
-// edges are hundreds of megabytes. Driven by the tables of model_fields.hpp. Used by model_json.cpp only.
+// Writes the structs of the model as JSON into a sink, without a tree in memory: 100,000 ranks with their edges are
+// hundreds of megabytes. Driven by the tables of model_fields.hpp. Used by model_json.cpp only.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace ardoise::reports {
 
-// One value after the other, commas and line breaks included. The sink gets pieces of about kFlush bytes.
+// Writes values with commas and line breaks. The sink gets pieces of about kFlush bytes.
 class JsonWriter {
  public:
   using Sink = std::function<void(std::string_view)>;
@@ -24,7 +24,7 @@ class JsonWriter {
 
   template <class T>
   void value(const T& v);
-  // Of the object that is being written; keys need no escapes.
+  // A member of the current object; keys need no escapes.
   template <class T>
   void member(std::string_view key, const T& v);
   void flush();
@@ -33,7 +33,7 @@ class JsonWriter {
   static constexpr std::size_t kFlush = 1U << 16;
   static constexpr int kArrayDigits = 9;  // a nanosecond in a second; half the size of all digits
 
-  void number(double v, int digits);  // significant ones; 0: as many as it takes to read the same value back
+  void number(double v, int digits);  // significant digits; 0: as many as needed to read the same value back
   void separator();
   template <class T>
   void object(const T& v);
@@ -47,7 +47,7 @@ class JsonWriter {
   bool one_line_ = false;
 };
 
-// Called for each object of type T after its own members: derived values that readers skip. Specialise by overloading.
+// Called for each object of type T after its members, for derived values that readers skip. Overload it for a type.
 void derived_members(JsonWriter& writer, const Application& application);
 template <class T>
 void derived_members(JsonWriter&, const T&) {}

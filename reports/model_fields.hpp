@@ -1,7 +1,7 @@
-// The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer and
-// json_reader both walk these tables, so that what is written is what is read. docs/reference/profile_schema.md
-// explains the meaning of each key. To add a field: a member in model.hpp, its name here, a line in the documentation.
-// Keys are never renamed or retyped within one schema version; unknown keys are skipped by readers.
+// The schema of profile.json: the members of the model's structs, whose names are the keys. json_writer and json_reader
+// use the same tables. docs/reference/profile_schema.md explains the keys. To add a field, add a member in model.hpp,
+// its name here and a line in the documentation. Keys are never renamed or retyped within one schema version; readers
+// skip unknown keys.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ Field(const char*, Member Class::*) -> Field<Class, Member>;
 
 constexpr auto fields_of(std::nullptr_t, auto... fields) { return std::tuple{fields...}; }
 
-// A tuple of Field, one for each member named.
+// A tuple of Field, one for each named member.
 #define ARDOISE_FIELD(member_name) \
   , Field { #member_name, &Struct::member_name }
 #define ARDOISE_FIELDS(Type, ...)                                                                    \
@@ -31,7 +31,7 @@ constexpr auto fields_of(std::nullptr_t, auto... fields) { return std::tuple{fie
     return fields_of(nullptr NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ARDOISE_FIELD, __VA_ARGS__))); \
   }()
 
-// Of each struct of the model; empty for what is none.
+// The fields of each struct of the model; empty for other types.
 template <class T>
 inline constexpr std::tuple<> kFields{};
 template <>
@@ -172,7 +172,7 @@ inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_ve
                                                     universe_ranks, analyzer_ranks, analyzer_workers, analysis_seconds,
                                                     ended_by, running, notices, applications);
 
-// Of the sampled profile.
+// The sampled profile.
 template <>
 inline constexpr auto kFields<SampledFunction> = ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line,
                                                                 module, optimization, samples, self, self_error, total,
@@ -210,7 +210,7 @@ inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, uni
 template <class T>
 inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;
 
-// Structs of which there are many: written on one line each.
+// Frequent structs, written on one line each.
 template <class T, class... Others>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
 template <class T>

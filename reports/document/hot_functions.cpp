@@ -12,7 +12,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kHotFunctions = 20, kLines = 10, kSummaryFunctions = 4, kNameWidth = 30;
-constexpr double kMattering = 0.95;          // of what was sampled
+constexpr double kShownShare = 0.95;         // of what was sampled
 constexpr double kLeastSummaryShare = 0.01;  // of a function; the report also shows smaller ones
 
 std::string clock_name(const SampleProfile& s) { return s.clock == "cpu" ? "CPU time" : code(s.clock, 20).text; }
@@ -94,7 +94,7 @@ Section hot_functions(const Application& a) {
   const std::vector<double> mpi = mpi_beneath(s);
   double sum = 0;
   std::size_t shown_functions = 0;
-  for (; shown_functions < std::min(kHotFunctions, s.functions.size()) && sum < kMattering * s.self;
+  for (; shown_functions < std::min(kHotFunctions, s.functions.size()) && sum < kShownShare * s.self;
        ++shown_functions) {
     const SampledFunction& f = s.functions[shown_functions];
     if (!(f.self > 0)) break;

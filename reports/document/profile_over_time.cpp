@@ -19,7 +19,7 @@ constexpr double kWorthARow = 0.25;  // of a call's time: waiting
 
 double seconds_in(const SnapshotSeries& s) { return std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0); }
 
-std::string how_sure(const SnapshotSeries& s) {
+std::string detection_in_words(const SnapshotSeries& s) {
   return s.call_sites == 1
              ? fmt::format("one call site; {} of the steps have the usual number of calls", human_share(s.regular))
              : fmt::format("{} call sites with equal numbers of calls; {} of the steps have nearly all of them",
@@ -50,7 +50,7 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
     }
     list.facts.emplace_back("Waiting in MPI", std::move(text));
   }
-  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", how_sure(s));
+  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", detection_in_words(s));
   return list;
 }
 
@@ -62,7 +62,7 @@ struct Chosen {
 
 // The slowest, median, first and last snapshot.
 std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);
   std::vector<std::size_t> in_order(end - begin);
   std::iota(in_order.begin(), in_order.end(), begin);
@@ -87,7 +87,7 @@ std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
 void add_counters(Table& table, const SnapshotSeries& s, const std::vector<Chosen>& chosen) {
   // Means over Chosen::like_it, of one round and rank.
   const auto of_chosen = [&](const SnapshotCounter& counter) {
-    const auto mean = mean_of_ranks(s, counter.counts);
+    const auto mean = rank_means(s, counter.counts);
     std::vector<double> means;
     for (const Chosen& each : chosen) {
       double sum = 0;
@@ -122,11 +122,11 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
     for (const Chosen& each : chosen) cells.emplace_back(seconds(of_round[each.snapshot]));
     table.rows.push_back(std::move(cells));
   };
-  row("", "all", of_a_round(s, s.seconds));
-  row("", "outside MPI and I/O", of_a_round(s, own_seconds(s)));
-  if (waiting_share(s) > 0) row("", "waiting in MPI", of_a_round(s, s.waiting_seconds));
+  row("", "all", round_means(s, s.seconds));
+  row("", "outside MPI and I/O", round_means(s, own_seconds(s)));
+  if (waiting_share(s) > 0) row("", "waiting in MPI", round_means(s, s.waiting_seconds));
   for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
-    const auto mean = mean_of_ranks(s, s.functions[i].seconds);
+    const auto mean = rank_means(s, s.functions[i].seconds);
     const SnapshotFunction& f = s.functions[i];
     std::vector<Cell> cells{"(sampled)", symbol(name_as_sampled(a.samples, f.symbol, f.source_file, f.line), 36)};
     for (const Chosen& each : chosen) {
@@ -139,7 +139,7 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
   for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
     if (calls.function.empty()) continue;
-    const auto all = mean_of_ranks(s, calls.seconds), waiting = mean_of_ranks(s, calls.waiting_seconds);
+    const auto all = rank_means(s, calls.seconds), waiting = rank_means(s, calls.waiting_seconds);
     row(code(calls.function), symbol(name_of(calls), 36), all);
     if (std::ranges::any_of(chosen, [&](const Chosen& each) {
           return waiting[each.snapshot] > 0 && waiting[each.snapshot] >= kWorthARow * all[each.snapshot];

@@ -43,7 +43,7 @@ Table pattern_table(const Application& a) {
 Table site_table(const Application& a, double least, std::size_t& sites) {
   Table table{
       "Call sites",
-      {left("Called from", 32), left("Call", 16), left("Pattern", 19), "Count", "Waiting", "In calls", "Longest"},
+      {left("Called from", 32), left("Call", 16), left("Pattern", 19), "Count", "Waiting", "Call time", "Longest"},
       {}};
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;

@@ -105,7 +105,7 @@ std::string layout_sentence(const Application& app) {
 }
 
 template <class T>
-bool alike(const std::vector<T>& of_rank) {
+bool is_uniform(const std::vector<T>& of_rank) {
   const auto [least, most] = std::minmax_element(of_rank.begin(), of_rank.end());
   return of_rank.empty() ||
          static_cast<double>(*most) - static_cast<double>(*least) <= kAlike * static_cast<double>(*most);
@@ -132,8 +132,9 @@ std::vector<const DensityMap*> shown_maps(const Application& app, std::size_t& l
     sum += seconds;
     --left;
   }
-  std::erase_if(shown,
-                [](const DensityMap* map) { return alike(map->calls) && alike(map->seconds) && alike(map->bytes); });
+  std::erase_if(shown, [](const DensityMap* map) {
+    return is_uniform(map->calls) && is_uniform(map->seconds) && is_uniform(map->bytes);
+  });
   return shown;
 }
 

@@ -33,9 +33,9 @@ void subtract(std::vector<double>& rest, const std::vector<double>& part) {
 std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s) {
   std::vector<Band> bands;
   std::size_t colour = 0;
-  std::vector<double> own = of_a_round(s, own_seconds(s));
+  std::vector<double> own = round_means(s, own_seconds(s));
   for (std::size_t i = 0; i < std::min(kFunctionsShown, s.functions.size()); ++i) {
-    std::vector<double> mean = mean_of_ranks(s, s.functions[i].seconds);
+    std::vector<double> mean = rank_means(s, s.functions[i].seconds);
     for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = std::min(mean[at], own[at]);
     subtract(own, mean);
     const SnapshotFunction& f = s.functions[i];
@@ -43,12 +43,12 @@ std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s
                      kClassColours[kClassColours.size() - 1 - i], std::move(mean)});
   }
   bands.push_back({bands.empty() ? "outside MPI and I/O" : "others outside MPI and I/O", kComputation, std::move(own)});
-  std::vector<double> rest = of_a_round(s, s.mpi_seconds);
-  const std::vector<double> io = of_a_round(s, s.io_seconds);
+  std::vector<double> rest = round_means(s, s.mpi_seconds);
+  const std::vector<double> io = round_means(s, s.io_seconds);
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] += io[i];
   for (const SnapshotCalls& calls : s.calls) {
     if (calls.function.empty() || colour == kCallsShown) continue;
-    std::vector<double> mean = mean_of_ranks(s, calls.seconds);
+    std::vector<double> mean = rank_means(s, calls.seconds);
     subtract(rest, mean);
     bands.push_back({calls.function, kClassColours[colour++], std::move(mean)});
   }
@@ -107,7 +107,7 @@ Figure series_figure(const Application& app, std::size_t series) {
   if (count < kFewestShown) return {};
   const double h = 90, y0 = 18 + kLegendRow;
   const auto draw = [=, &s](Canvas& canvas, FigureFolder&) {
-    const auto seconds = of_a_round(s, s.seconds), longest = of_a_round(s, s.longest_seconds);
+    const auto seconds = round_means(s, s.seconds), longest = round_means(s, s.longest_seconds);
     const double top = s.trigger == "timer"
                            ? std::max(1e-12, s.interval_seconds)
                            : std::max(1e-12, std::min(std::ranges::max(longest),

@@ -29,7 +29,7 @@ constexpr std::array<Activity, 4> kActivities{{{&RankTime::computing, "computes 
                                                {&RankTime::io, "does file I/O for"},
                                                {&RankTime::waiting, "waits for a processor for"},
                                                {&RankTime::blocked, "is asleep or blocked for"}}};
-constexpr double kOfItself = 0.9;
+constexpr double kMostlyDirect = 0.9;
 constexpr double kExplains = 0.25;  // of the waiting of another rank for it, on average
 
 // The activity outside MPI on which the rank spends more time than the others; "": it explains little of the waiting.
@@ -49,7 +49,7 @@ std::string extra_activity(const Application& a, std::uint32_t rank) {
     mean_of_others = mean;
   }
   if (most == nullptr || more < kExplains * a.waiting.per_rank.caused_seconds[rank] / others) return "";
-  if (most->seconds == &RankTime::computing && !times[rank].kernel_told)
+  if (most->seconds == &RankTime::computing && !times[rank].has_kernel_times)
     return fmt::format(" It is outside MPI for {}, the others for {} on average.", human_seconds(times[rank].computing),
                        human_seconds(mean_of_others));
   return fmt::format(" Outside MPI it {} {}, the others {} on average.", most->verb,
@@ -122,7 +122,7 @@ std::string awaited_rank_in_words(const Application& a) {
   const auto awaited = most_awaited(a);
   if (!awaited) return "";
   const std::string delay = delay_in_words(a, awaited->rank);
-  const bool follows_chains = awaited->direct < kOfItself * awaited->share;
+  const bool follows_chains = awaited->direct < kMostlyDirect * awaited->share;
   const std::uint32_t rank = a.world_rank(awaited->rank);
   const std::string how_much =
       follows_chains ? fmt::format(
@@ -136,7 +136,7 @@ std::string awaited_rank_in_words(const Application& a) {
 
 namespace {
 
-constexpr double kMostOfAPlace = 0.5;  // of the waiting at a call site: from here on the rank is named
+constexpr double kMostOfSite = 0.5;  // of the waiting at a call site: from here on the rank is named
 
 // Waits of the program's ranks at any call site for the rank that is most awaited at this one.
 std::vector<WaitEdge> waits_for_awaited(const Application& a, const WaitSite& site) {
@@ -168,8 +168,8 @@ std::string waiters_in_words(const Application& a, const WaitSite& site) {
   return text;
 }
 
-std::string who_waits(const Application& a, const WaitSite& site) {
-  if (site.awaited_seconds >= kMostOfAPlace * site.waiting_seconds) {
+std::string waiters_in_sentence(const Application& a, const WaitSite& site) {
+  if (site.awaited_seconds >= kMostOfSite * site.waiting_seconds) {
     if (auto text = waiters_in_words(a, site); !text.empty()) return text;
   }
   if (site.waiters <= 1) return fmt::format("Rank {} waits", a.world_rank(site.first_waiter));
@@ -201,16 +201,16 @@ const WaitedOther* other_of(const Application& a, const WaitSite& site) {
 std::string waiting_in_words(const Application& a, const WaitSite& site) {
   const double all = seconds_of_calls(a, site);
   std::string text =
-      fmt::format("{} {}{} in {} called from {}", who_waits(a, site), human_seconds(site.waiting_seconds),
+      fmt::format("{} {}{} in {} called from {}", waiters_in_sentence(a, site), human_seconds(site.waiting_seconds),
                   all > site.waiting_seconds ? " of " + human_seconds(all) : "", in_sentence(site.function),
                   in_sentence(name_of(site)));
   const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
   const std::string how_much = share > 0.995 ? "" : human_share(share) + " of it ";
-  if (const WaitedOther* const other = other_of(a, site); other != nullptr && share >= kMostOfAPlace)
+  if (const WaitedOther* const other = other_of(a, site); other != nullptr && share >= kMostOfSite)
     return fmt::format("{}, {}for rank {} of {}{}. Without this delay the run could be up to {} shorter.", text,
                        how_much, other->rank, in_sentence(other->program), cause_clause(a, *other),
                        human_seconds(largest_gain(a, site)));
-  if (site.awaited == kNoRank || share < kMostOfAPlace || is_late_in_turn(a, site.awaited)) {
+  if (site.awaited == kNoRank || share < kMostOfSite || is_late_in_turn(a, site.awaited)) {
     const std::string awaited = awaited_rank_in_words(a);
     return text + (awaited.empty() ? "; no single rank causes most of it." : "." + awaited);
   }

@@ -40,7 +40,7 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
       time.computing = outside;
       continue;
     }
-    time.kernel_told = true;
+    time.has_kernel_times = true;
     const double waited = ranks.waiting_seconds[i], asleep = std::max(0.0, time.wall - cpu - waited);
     time.computing = std::min(outside, cpu * outside_calls[i]);
     // Waiting for a processor is spread in proportion to CPU time.
@@ -113,7 +113,7 @@ Efficiency efficiency_of(const Application& a) {
   if (all.wall <= 0) return e;
   of_all.longest = std::max(a.wall_seconds, of_all.longest);
   e.known = true;
-  e.kernel_told = std::ranges::all_of(times, &RankTime::kernel_told);
+  e.has_kernel_times = std::ranges::all_of(times, &RankTime::has_kernel_times);
   e.mpi_share = all.mpi / all.wall;
   e.io_share = all.io / all.wall;
   e.computing_share = all.computing / all.wall;

@@ -18,7 +18,7 @@ struct RankTime {
   double computing = 0;              // CPU time outside MPI and I/O
   double waiting = 0;                // runnable without a processor
   double blocked = 0;                // asleep, or blocked elsewhere
-  bool kernel_told = false;          // kernel statistics exist; false: computing is all time outside MPI and I/O
+  bool has_kernel_times = false;     // kernel statistics exist; false: computing is all time outside MPI and I/O
   double mpi_without_processor = 0;  // upper bound of the part of `mpi` runnable without a processor; an estimate
   [[nodiscard]] double useful() const { return computing + io + blocked; }
 };
@@ -28,7 +28,7 @@ struct RankTime {
 
 struct Efficiency {
   bool known = false;        // false: no per-rank times, everything else is 0
-  bool kernel_told = false;  // kernel statistics of all ranks exist; else computing_share includes time asleep
+  bool has_kernel_times = false;  // kernel statistics of all ranks exist; else computing_share includes time asleep
   // Shares of the ranks' wall time; I/O: POSIX calls outside MPI.
   double mpi_share = 0, io_share = 0, computing_share = 0, waiting_share = 0, blocked_share = 0;
   double mean_useful = 0, max_useful = 0;  // seconds

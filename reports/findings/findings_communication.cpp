@@ -51,7 +51,7 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
     if (!is_judged_as_collective(facts, f)) continue;
     const auto measured = measured_waiting(facts.app, f.function);
     // No map of this program shows late ranks of other programs.
-    if (!measured && meets_others(facts.app)) continue;
+    if (!measured && has_unjudged_calls(facts.app)) continue;
     const double share = facts.share(f.seconds),
                  waiting = measured ? *measured / f.seconds : waiting_share(*facts.density(f.function));
     const bool waits = waiting >= kWaits;

@@ -33,7 +33,7 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
 }
 
 // ", most of them on result," or ", most of them on 4 files like result.0,": the busiest, with those about as busy.
-std::string on_which_files(const std::vector<FileProfile>& files) {
+std::string busiest_files_in_words(const std::vector<FileProfile>& files) {
   const auto calls = [](const FileProfile& f) { return f.reads + f.writes; };
   const auto busiest = std::ranges::max_element(files, {}, calls);
   if (busiest == files.end() || sums_several_files(*busiest)) return "";
@@ -64,7 +64,7 @@ void small_requests(const Facts& facts, std::vector<Finding>& out) {
                      : Severity::note,
        share,
        fmt::format("{} read and write calls move {} each on average{} and take {} in total{}.", human_count(calls),
-                   human_bytes(bytes / calls), on_which_files(facts.app.files), human_seconds(seconds),
+                   human_bytes(bytes / calls), busiest_files_in_words(facts.app.files), human_seconds(seconds),
                    site.empty() ? "" : fmt::format("; most are {} in {}", in_sentence(most->function), site)),
        "File systems are fast with requests of a megabyte or more: buffer, or write larger blocks.",
        {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});

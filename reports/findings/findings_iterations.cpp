@@ -38,7 +38,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   const auto slow = slow_snapshots(s);
   if (slow.empty()) return;
   const auto usual = all_but(comparable(s), slow);
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto seconds = round_means(s, s.seconds);
   double longer = 0, slow_mean = 0, rounds = 0;
   const double typical = median(seconds);
   for (const std::size_t each : slow) {
@@ -55,7 +55,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
                                  capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));
-  const std::string why = what_is_longer(facts.app, s, slow, usual);
+  const std::string why = main_difference(facts.app, s, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
   out.push_back({"slow_iterations",
                  facts.crowded() || are_scattered(slow) || slow_mean < kStandsOut * typical ? Severity::note
@@ -91,7 +91,7 @@ std::size_t change_position(const std::vector<double>& seconds, SnapshotRange ra
 
 // The time of an iteration changes at one position. Returns whether it does; then there is no trend.
 bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto seconds = round_means(s, s.seconds);
   const SnapshotRange range = comparable(s);
   const std::size_t at = change_position(seconds, range);
   if (at == 0) return false;
@@ -127,7 +127,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
   std::string text = fmt::format("From {} {} on, each takes {} instead of {}.", round_word(s, true),
                                  first_number(s, at), human_seconds(second), human_seconds(first));
   const std::string why =
-      grows ? what_is_longer(facts.app, s, after, before) : what_is_longer(facts.app, s, before, after);
+      grows ? main_difference(facts.app, s, after, before) : main_difference(facts.app, s, before, after);
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before it", why);
   out.push_back({"iterations_change",
                  !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
@@ -149,7 +149,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
 // Iterations take longer and longer, or less and less time, by the medians of five parts of the series.
 void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   constexpr std::size_t kParts = 5;
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin;
   if (count < 4 * kParts) return;
@@ -179,8 +179,8 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
                                  capitalised((s.trigger == "iteration" ? "an " : "a ") + round_word(s, true)),
                                  grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
                                  with_separators(rounds_in(s)), round_word(s, false), human_seconds(medians.back()));
-  const std::string why = grows ? what_is_longer(facts.app, s, parts.back(), parts.front())
-                                : what_is_longer(facts.app, s, parts.front(), parts.back());
+  const std::string why = grows ? main_difference(facts.app, s, parts.back(), parts.front())
+                                : main_difference(facts.app, s, parts.front(), parts.back());
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the last fifth" : "In the first fifth", why);
   out.push_back({"iterations_trend",
                  grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,

@@ -21,7 +21,7 @@ constexpr double kNearlyFull = 0.9;
 constexpr double kLeastKernel = 0.02;  // of the CPU time: enough page faults to name the function that uses new memory
 
 // Memory or limit of each host; 0: unknown.
-std::vector<double> room_of_hosts(const MemoryProfile& memory) {
+std::vector<double> memory_of_hosts(const MemoryProfile& memory) {
   std::vector<double> room;
   for (std::size_t h = 0; h < memory.host_bytes.size(); ++h) {
     const std::uint64_t limit = memory.limit_bytes[h];
@@ -30,12 +30,12 @@ std::vector<double> room_of_hosts(const MemoryProfile& memory) {
   return room;
 }
 
-std::string of_host(const Application& a, std::size_t host) {
+std::string host_in_words(const Application& a, std::size_t host) {
   return a.hosts.size() > 1 ? "host " + in_sentence(a.hosts[host]) : "the host";
 }
 
 // A sentence on the function with most page faults, judged by kernel time below it; "": too few.
-std::string first_used_in(const SampleProfile& s) {
+std::string page_faults_in_words(const SampleProfile& s) {
   std::map<std::uint32_t, double> beneath;
   for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
     if (s.functions[s.tree.function[i]].symbol == "(kernel)" && s.tree.parent[i] != kNoParent)
@@ -73,7 +73,7 @@ void leak(const Facts& facts, std::vector<Finding>& out) {
   if (growing.empty()) return;
   const MemoryGrowth& g = growth[most];
   const std::size_t host = a.per_rank.host[most];
-  const double left = seconds_left(a, growth, host, room_of_hosts(a.memory)[host]), part = g.grown / g.at_end;
+  const double left = seconds_left(a, growth, host, memory_of_hosts(a.memory)[host]), part = g.grown / g.at_end;
   const bool is_short = a.wall_seconds < kLongRun;
   out.push_back(
       {"memory_growth",
@@ -89,16 +89,16 @@ void leak(const Facts& facts, std::vector<Finding>& out) {
            human_seconds(g.seconds), human_bytes(g.rate),
            is_short ? " In such a short run this may be the program's set-up." : "",
            !is_short && left > 0 && left < kForesight * g.seconds
-               ? fmt::format(" At this rate {} is full in {}.", of_host(a, host), human_seconds(left))
+               ? fmt::format(" At this rate {} is full in {}.", host_in_words(a, host), human_seconds(left))
                : "",
-           first_used_in(a.samples)),
+           page_faults_in_words(a.samples)),
        "If unintended, look for memory that is allocated in each step and never freed, or for lists that only grow.",
        {{"bytes", g.grown}, {"bytes_per_second", g.rate}, {"ranks", static_cast<double>(growing.size())}}});
 }
 
 void nearly_full(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
-  const std::vector<double> room = room_of_hosts(a.memory);
+  const std::vector<double> room = memory_of_hosts(a.memory);
   std::vector<double> used(room.size());
   std::vector<std::uint32_t> ranks(room.size());
   for (std::uint32_t rank = 0; rank < a.per_rank.peak_memory_bytes.size(); ++rank) {
@@ -118,7 +118,7 @@ void nearly_full(const Facts& facts, std::vector<Finding>& out) {
        Severity::high,
        std::min(1.0, used[worst] / room[worst]),
        fmt::format("{} on {} {} {} at {} peak{}, of {} available{}: beyond that, the kernel ends {}.",
-                   ranks[worst] == 1 ? "The rank" : fmt::format("The {} ranks", ranks[worst]), of_host(a, worst),
+                   ranks[worst] == 1 ? "The rank" : fmt::format("The {} ranks", ranks[worst]), host_in_words(a, worst),
                    ranks[worst] == 1 ? "needs" : "need", human_bytes(used[worst]), ranks[worst] == 1 ? "its" : "their",
                    ranks[worst] == 1 ? "" : "s", human_bytes(room[worst]),
                    a.memory.limit_bytes[worst] != 0 ? " (the limit of the job's control group)" : "",

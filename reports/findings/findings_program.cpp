@@ -15,7 +15,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kSamples = 100;  // fewer are not judged
-constexpr double kWorthAWord = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
+constexpr double kLeastMentioned = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
 constexpr std::size_t kLines = 3;
 
 // A share of CPU time as a share of the ranks' time.
@@ -33,7 +33,7 @@ void not_optimised(const Facts& facts, std::vector<Finding>& out) {
     if (most == s.functions.size()) most = i;  // they are sorted
   }
   const double share = sum / s.self;
-  if (share < kWorthAWord) return;
+  if (share < kLeastMentioned) return;
   out.push_back(
       {"not_optimized",
        weight_of(facts, share) > kMuch ? Severity::high : Severity::medium,
@@ -104,7 +104,7 @@ void library_work(const Facts& facts, std::vector<Finding>& out) {
       if (is_code(s.functions[i]) && is_of(s.functions[i], work)) in_function[i] = s.functions[i].self;
     }
     const double share = std::accumulate(in_function.begin(), in_function.end(), 0.0) / s.self;
-    if (share < kWorthAWord) continue;
+    if (share < kLeastMentioned) continue;
     out.push_back({work.id,
                    work.is_loss && weight_of(facts, share) > kMuch ? Severity::medium : Severity::note,
                    weight_of(facts, share),

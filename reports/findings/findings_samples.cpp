@@ -72,7 +72,7 @@ void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
       {"mpi_cause",
        share > 0.25 ? Severity::medium : Severity::note,
        share,
-       fmt::format("{} of the time in MPI ({} of all) is in calls that {} makes, most of it in {}.",
+       fmt::format("{} of the time in MPI ({} of all) is in calls made by {}, most of it in {}.",
                    human_share(greatest->second.seconds / all), human_share(share),
                    in_sentence(short_name(function)) + file, in_sentence(s.functions[call->first].symbol)),
        "",

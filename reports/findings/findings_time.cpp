@@ -23,7 +23,7 @@ constexpr double kMention = 0.02;    // a smaller share is noise
 // Most of the time in MPI is in calls that had not returned when the run hung or was ended.
 bool is_mostly_unfinished(const Facts& facts) { return unfinished_mpi_seconds(facts.app) > 0.5 * facts.mpi_seconds; }
 
-void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
+void time_split(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   if (a.mpi.empty() && a.posix.empty()) {
     if (!is_analyzed(a)) return;
@@ -51,7 +51,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                computing = e.known ? e.computing_share : std::max(0.0, 1 - mpi - io);
   const auto sum = [](const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); };
   const double own_cpu = sum(a.per_rank.cpu_seconds), all_cpu = sum(a.per_rank.process_cpu_seconds);
-  const char* verdict = computing >= kAcceptable && e.known && !e.kernel_told ? "most of the time is outside MPI"
+  const char* verdict = computing >= kAcceptable && e.known && !e.has_kernel_times ? "most of the time is outside MPI"
                         : computing >= kAcceptable ? "most of the time is the program's own work"
                         : mpi >= 0.5 && is_mostly_unfinished(facts)
                             ? "most of its time in MPI is in calls that had not returned"
@@ -65,7 +65,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const std::string ranks =
       a.ranks == 1 ? "the rank's time" : fmt::format("the time of its {} ranks", with_separators(a.ranks));
   std::string text = fmt::format("{} of {} is {}, {} MPI, {} file I/O", human_share(computing), ranks,
-                                 e.known && !e.kernel_told ? "outside MPI and file I/O" : "computation",
+                                 e.known && !e.has_kernel_times ? "outside MPI and file I/O" : "computation",
                                  human_share(mpi), human_share(io));
   if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
   if (e.blocked_share >= kMention)
@@ -85,7 +85,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
 // The activity with most of a rank's useful time: "computes".
 std::string verb_of(const RankTime& time) {
   if (time.computing >= time.io && time.computing >= time.blocked)
-    return time.kernel_told ? "computes" : "is outside MPI";
+    return time.has_kernel_times ? "computes" : "is outside MPI";
   return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
@@ -95,7 +95,7 @@ std::string waiting_place(const Facts& facts) {
   constexpr double kMostlyOthers = 0.25;  // of its time in MPI
   const double in_mpi = std::transform_reduce(facts.app.mpi.begin(), facts.app.mpi.end(), 0.0, std::plus{},
                                               [](const FunctionProfile& each) { return each.seconds; });
-  if (meets_others(facts.app) || waiting_for_others(facts.app) > kMostlyOthers * in_mpi) return "";
+  if (has_unjudged_calls(facts.app) || waiting_for_others(facts.app) > kMostlyOthers * in_mpi) return "";
   constexpr std::string_view kWait = "; the others wait for it in ";
   const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
                                      [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
@@ -187,7 +187,7 @@ void slow_start(const Facts& facts, std::vector<Finding>& out) {
 }  // namespace
 
 void find_time(const Facts& facts, std::vector<Finding>& out) {
-  where_it_goes(facts, out);
+  time_split(facts, out);
   balance(facts, out);
   dominating_call(facts, out);
   slow_start(facts, out);

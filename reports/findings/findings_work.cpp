@@ -70,7 +70,7 @@ bool receives(const FunctionProfile& f) {
 }
 
 // Ranks have equal work, and its sum is about the wall time: they do it one after the other.
-void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
+void ranks_in_turn(const Facts& facts, std::vector<Finding>& out) {
   const Efficiency& e = facts.efficiency;
   const double wall = facts.app.wall_seconds, ranks = facts.app.ranks;
   if (!e.known || facts.app.ranks < 3 || wall <= 0 || e.load_balance < 0.6) return;
@@ -107,7 +107,7 @@ void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
 
 void find_work(const Facts& facts, std::vector<Finding>& out) {
   if (facts.app.samples.self > 0) odd_ranks(facts, out);
-  one_after_the_other(facts, out);
+  ranks_in_turn(facts, out);
 }
 
 }  // namespace ardoise::reports

@@ -60,7 +60,7 @@ std::vector<std::uint32_t> clusters_of(std::span<const PlanePoint> points, doubl
   return numbers;
 }
 
-std::vector<std::vector<std::uint32_t>> same_at_all_times(const std::vector<std::vector<std::uint32_t>>& at_times) {
+std::vector<std::vector<std::uint32_t>> tracked_clusters(const std::vector<std::vector<std::uint32_t>>& at_times) {
   std::vector<std::vector<std::uint32_t>> result;
   std::uint32_t known = 0;
   for (const std::vector<std::uint32_t>& now : at_times) {

@@ -26,7 +26,7 @@ struct PlanePoint {
 // `at_times[t][point]` has the numbers of clusters_of(), which are independent for each time. The result has numbers
 // that are valid at all times: a cluster gets the number of the earlier cluster, at any time, with which it shares most
 // points (Jaccard's index), the best pair first. Other clusters get new numbers, from 0 in order of appearance.
-[[nodiscard]] std::vector<std::vector<std::uint32_t>> same_at_all_times(
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> tracked_clusters(
     const std::vector<std::vector<std::uint32_t>>& at_times);
 
 }  // namespace ardoise::reports

@@ -185,7 +185,7 @@ RankMoves rank_moves(const SnapshotSeries& s) {
   moves.groups = groups_in_step(s);
   if (moves.groups.size() < kFewestPoints) return moves;
   const Tenths tenths(s, moves.groups);
-  const double round = median(of_a_round(s, s.seconds));
+  const double round = median(round_means(s, s.seconds));
   const Values x = tenths.usual(s.own_seconds);
   const Values bytes = tenths.mean(s.group_bytes), io = tenths.mean(s.group_io_seconds),
                calls = tenths.mean(s.group_calls);
@@ -209,7 +209,7 @@ RankMoves rank_moves(const SnapshotSeries& s) {
     }
     clusters.push_back(clusters_of(scaled, RankMoves::kReach, kMostClusters));
   }
-  clusters = same_at_all_times(clusters);
+  clusters = tracked_clusters(clusters);
   for (std::size_t i = 0; i < moves.parts.size(); ++i) moves.parts[i].cluster = std::move(clusters[i]);
   moves.paths = paths_of(moves);
   if (!shows_anything(moves)) moves.parts.clear();

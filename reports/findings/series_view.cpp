@@ -19,12 +19,12 @@ namespace {
 
 constexpr double kSlow = 1.5;          // times the median of the snapshots around
 constexpr double kOfTheSlowest = 0.1;  // of the slowest one's excess: a smaller excess is no outlier
-constexpr double kAlso = 0.25;         // of the difference: worth mentioning
+constexpr double kMentioned = 0.25;    // of the difference: worth mentioning
 constexpr double kMostOfIt = 0.5;      // of the difference: the main reason
 constexpr std::size_t kFewestPeriods = 4;
-constexpr double kOfThePossible = 0.9, kMostOfThem = 0.5;
+constexpr double kLeastComplete = 0.9, kLeastCovered = 0.5;
 constexpr std::size_t kRanges = 4;  // named one by one
-constexpr double kAsOften = 0.1;    // numbers of calls that differ by less are equal
+constexpr double kEqualCalls = 0.1;  // numbers of calls that differ by less are equal
 
 // Mean of a list in some snapshots, for a round.
 double mean_of(const SnapshotSeries& s, const auto& sums, const std::vector<std::size_t>& chosen) {
@@ -66,8 +66,8 @@ Period period(const std::vector<std::size_t>& chosen) {
                            [&](std::size_t each) { return each % distance == chosen[phase] % distance; });
       const std::size_t possible = (members.back() - members.front()) / distance + 1;
       if (members.size() <= most ||
-          static_cast<double>(members.size()) < kOfThePossible * static_cast<double>(possible) ||
-          static_cast<double>(members.size()) < kMostOfThem * static_cast<double>(chosen.size()))
+          static_cast<double>(members.size()) < kLeastComplete * static_cast<double>(possible) ||
+          static_cast<double>(members.size()) < kLeastCovered * static_cast<double>(chosen.size()))
         continue;
       most = members.size();
       best = {distance, members.front(), members.back(), chosen.size() - members.size()};
@@ -165,14 +165,14 @@ std::int64_t first_number(const SnapshotSeries& s, std::size_t snapshot) {
   return snapshot == 0 ? 1 : static_cast<std::int64_t>(static_cast<std::uint64_t>(last_number(s, snapshot - 1)) + 1);
 }
 
-std::vector<double> of_a_round(const SnapshotSeries& s, const std::vector<double>& sums) {
+std::vector<double> round_means(const SnapshotSeries& s, const std::vector<double>& sums) {
   std::vector<double> means;
   for (std::size_t i = 0; i < sums.size(); ++i) means.push_back(sums[i] / static_cast<double>(s.rounds[i]));
   return means;
 }
 
-std::vector<double> mean_of_ranks(const SnapshotSeries& s, const std::vector<double>& sums) {
-  std::vector<double> mean = of_a_round(s, sums);
+std::vector<double> rank_means(const SnapshotSeries& s, const std::vector<double>& sums) {
+  std::vector<double> mean = round_means(s, sums);
   for (double& each : mean) each /= std::max(s.ranks, 1u);
   return mean;
 }
@@ -227,7 +227,7 @@ bool are_scattered(const std::vector<std::size_t>& chosen) {
 }
 
 std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin, reach = std::max<std::size_t>(10, count / 20);
   std::vector<double> longer(seconds.size(), 0.0);  // excess over the median of the snapshots around
@@ -246,8 +246,8 @@ std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
   return slow;
 }
 
-std::string what_is_longer(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
-                           const std::vector<std::size_t>& than) {
+std::string main_difference(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                            const std::vector<std::size_t>& than) {
   const double longer = mean_of(s, s.seconds, these) - mean_of(s, s.seconds, than);
   if (!(longer > 0)) return "";
   const SnapshotCalls* most = nullptr;
@@ -264,7 +264,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
                                    human_seconds(own.than));
     if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
       text += fmt::format(", most of the increase in {}", where);
-    if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
+    if (most != nullptr && calls_longer >= kMentioned * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),
                           waits_longer(s, *most, these, than) ? ", mostly waiting" : "");
     return text;
@@ -274,7 +274,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
     return waits_longer(s, *most, these, than) ? fmt::format(", of which {} waiting", human_seconds(waiting)) : "";
   };
   const double calls = mean_of(s, most->calls, these) / s.ranks, usual = mean_of(s, most->calls, than) / s.ranks;
-  if (calls > usual * (1 + kAsOften)) {
+  if (calls > usual * (1 + kEqualCalls)) {
     return fmt::format("{} is called {:.3g} times instead of {:.3g}, and takes {} instead of {}{}",
                        name_of_calls(*most), calls, usual, human_seconds(mean_of(s, most->seconds, these) / s.ranks),
                        human_seconds(mean_of(s, most->seconds, than) / s.ranks),

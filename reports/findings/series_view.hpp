@@ -19,9 +19,9 @@ struct SnapshotRange {
 };
 [[nodiscard]] SnapshotRange comparable(const SnapshotSeries& series);
 // Sums by snapshot as means of one round.
-[[nodiscard]] std::vector<double> of_a_round(const SnapshotSeries& series, const std::vector<double>& sums);
+[[nodiscard]] std::vector<double> round_means(const SnapshotSeries& series, const std::vector<double>& sums);
 // Sums over ranks, by snapshot, as means of one round of a rank.
-[[nodiscard]] std::vector<double> mean_of_ranks(const SnapshotSeries& series, const std::vector<double>& sums);
+[[nodiscard]] std::vector<double> rank_means(const SnapshotSeries& series, const std::vector<double>& sums);
 // Time outside MPI and I/O.
 [[nodiscard]] std::vector<double> own_seconds(const SnapshotSeries& series);
 
@@ -49,7 +49,7 @@ struct SnapshotRange {
 
 // The main difference of `these` to `than`, as a part of a sentence: "MPI_Alltoall in transpose (t.c:88) takes 4.1 ms a
 // call instead of 1.2 ms, of which 3.0 ms waiting"; "": no single one.
-[[nodiscard]] std::string what_is_longer(const Application& app, const SnapshotSeries& series,
-                                         const std::vector<std::size_t>& these, const std::vector<std::size_t>& than);
+[[nodiscard]] std::string main_difference(const Application& app, const SnapshotSeries& series,
+                                          const std::vector<std::size_t>& these, const std::vector<std::size_t>& than);
 
 }  // namespace ardoise::reports

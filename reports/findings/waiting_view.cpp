@@ -86,7 +86,7 @@ bool messages_are_known(const Application& a) {
   return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
 }
 
-bool meets_others(const Application& a) {
+bool has_unjudged_calls(const Application& a) {
   constexpr double kMuch = 0.05;
   const auto is_much = [](std::uint64_t resolved, const UnresolvedCounts& unknown) {
     const double others = static_cast<double>(unknown.other);

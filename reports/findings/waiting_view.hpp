@@ -19,7 +19,7 @@ namespace ardoise::reports {
 [[nodiscard]] bool messages_are_known(const Application& application);
 
 // Much communication is not judged: it uses intercommunicators, or several threads of a rank.
-[[nodiscard]] bool meets_others(const Application& application);
+[[nodiscard]] bool has_unjudged_calls(const Application& application);
 // Both ends of every message and every collective are known, so the critical path is exact.
 [[nodiscard]] bool is_path_whole(const Application& application);
 

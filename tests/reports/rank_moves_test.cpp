@@ -60,13 +60,13 @@ TEST(PointClusters, TheOrderOfPointsDoesNotMatter) {
 
 TEST(PointClusters, AClusterKeepsTheNumberOfTheOneThatItSharesMostWith) {
   // Point 3 leaves, comes back, and leaves again; then the others part.
-  EXPECT_THAT(same_at_all_times({{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 1, 1, 2}}),
+  EXPECT_THAT(tracked_clusters({{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 1, 1, 2}}),
               ElementsAre(Clusters{0, 0, 0, 0}, Clusters{0, 0, 0, 1}, Clusters{0, 0, 0, 0}, Clusters{0, 0, 0, 1},
                           Clusters{2, 0, 0, 1}));
   // Numbered anew each time by the first point; point 0 goes from one to the other.
-  EXPECT_THAT(same_at_all_times({{0, 0, 0, 1, 1, 1}, {0, 1, 1, 0, 0, 0}}),
+  EXPECT_THAT(tracked_clusters({{0, 0, 0, 1, 1, 1}, {0, 1, 1, 0, 0, 0}}),
               ElementsAre(Clusters{0, 0, 0, 1, 1, 1}, Clusters{1, 0, 0, 1, 1, 1}));
-  EXPECT_THAT(same_at_all_times({}), IsEmpty());
+  EXPECT_THAT(tracked_clusters({}), IsEmpty());
 }
 
 using Value = std::function<double(std::uint32_t rank, std::size_t iteration)>;

@@ -1,5 +1,5 @@
-// Reads and adds tables of third-party plug-ins (Application::extensions) as JSON. Not in model.hpp, which many files
-// include, because nlohmann's header takes a second to compile.
+// Reads and adds tables of third-party plug-ins (Application::extensions) as JSON. Separate from model.hpp, because
+// nlohmann's header takes a second to compile.
 #pragma once
 
 #include <memory>

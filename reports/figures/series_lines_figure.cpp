@@ -152,8 +152,8 @@ Figure series_lines_figure(const Application& app, std::size_t series) {
   };
   return {
       fmt::format("snapshot_lines_{}", series),
-      fmt::format("The most expensive calls by {}, means over its calls, on logarithmic axes. Of time, bytes, number "
-                  "of calls and cumulative part of all time, only changing ones are shown.",
+      fmt::format("The most expensive calls, means of each {}, on logarithmic axes. Time, bytes, number of calls and "
+                  "cumulative part of all time are shown if they change.",
                   round_word(s, true)),
       1.0,
       kTimeWidth,

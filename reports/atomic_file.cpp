@@ -33,15 +33,15 @@ std::string what_to_do(int error_number) {
   }
 }
 
-// By this user, or by the only one who can write to its folder, as in /dev.
-bool is_put_by_us(const std::string& path, const struct stat& named) {
+// It belongs to this user, or only its folder's owner can write there, as in /dev.
+bool is_trusted(const std::string& path, const struct stat& named) {
   if (named.st_uid == ::geteuid()) return true;
   const std::string folder = std::filesystem::path(path).parent_path();
   struct stat around {};
   return ::stat(folder.empty() ? "." : folder.c_str(), &around) == 0 && (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-constexpr std::string_view kBeside = ".part";  // and the number of the process
+constexpr std::string_view kBeside = ".part";  // followed by the process id
 
 }  // namespace
 
@@ -63,16 +63,16 @@ AtomicFile::AtomicFile(std::string path, Special special) : path_(std::move(path
     return;
   }
   beside_ = half_written(path_);
-  ::unlink(beside_.c_str());  // left by a killed process with our number
+  ::unlink(beside_.c_str());  // left by a killed process with our process id
   fd_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0 || (exists && S_ISREG(old.st_mode) && ::fchmod(fd_, old.st_mode & 0777) != 0)) fail(errno);
 }
 
-// True: it is written to directly, or cannot be. Else path_ is that of the file that a link leads to.
+// True: opened for direct writing, or failed. False: an ordinary file; path_ is the target of a link.
 bool AtomicFile::open_special() {
   struct stat named {
   }, meant{};
-  if (::lstat(path_.c_str(), &named) != 0 || !is_put_by_us(path_, named) || ::stat(path_.c_str(), &meant) != 0)
+  if (::lstat(path_.c_str(), &named) != 0 || !is_trusted(path_, named) || ::stat(path_.c_str(), &meant) != 0)
     return false;
   if (S_ISREG(meant.st_mode) || S_ISDIR(meant.st_mode)) {
     std::error_code error;

@@ -1,6 +1,6 @@
-// Writes a file so that readers see the old one or the whole new one, never a part: write beside, fsync, rename. A link
-// at its place is replaced, not followed, and so is a FIFO or a device; the mode of a file that was there stays. Used
-// for profile.json, summary.txt, report.tex and the figures' data.
+// Writes a file so that readers see the old or the whole new content: writes a temporary file, fsync, rename. A link, a
+// FIFO or a device at the path is replaced, not followed. The mode of an existing file stays. Used for profile.json,
+// summary.txt, report.tex and the figures' data.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace ardoise::reports {
 
-// How a link, a FIFO or a device at the path is treated.
+// Treatment of a link, a FIFO or a device at the path.
 enum class Special : std::uint8_t {
   kReplaced,
-  // The user has named it (-o /dev/stdout): a link stays, and where it leads to is written; so are a FIFO and a device.
-  // Not where another user has put it into a folder that others can write to: it is replaced all the same.
+  // The user named it (-o /dev/stdout): writes to the link's target, the FIFO or the device. One that another user put
+  // into a folder writable by others is replaced nevertheless.
   kUsed,
 };
 
-// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, a regular
-// file at `path` is untouched; the file beside it is removed. The first error is kept and comes out of commit().
+// One writer, one thread. Append as often as needed, then commit(), which returns the first error. Before commit(), and
+// after an error, a regular file at `path` is unchanged; the temporary file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path, Special special = Special::kReplaced);
@@ -37,20 +37,20 @@ class AtomicFile {
   void fail(int error_number);
   void discard();
 
-  std::string path_, beside_, error_;  // beside_ "": written to directly
+  std::string path_, beside_, error_;  // beside_: temporary file; "": writes to path_ directly
   int fd_ = -1;
 };
 
-// Where this process writes the file that is renamed to `path` when it is whole; and whether a name is one of these: a
-// process that is killed leaves it.
+// The temporary file that this process renames to `path`, and whether a name is such a file: a killed process leaves
+// it.
 [[nodiscard]] std::string half_written(const std::string& path);
 [[nodiscard]] bool is_half_written(std::string_view name);
 
 [[nodiscard]] Outcome write_file(const std::string& path, std::string_view content,
                                  Special special = Special::kReplaced);
 
-// Creates the folder and those above it; says in one sentence why not. Where the folder itself is new nobody else can
-// look into it: profiles name paths, hosts and arguments.
+// Creates the folder and its parents. A new folder is readable only by this user: profiles name paths, hosts and
+// arguments.
 [[nodiscard]] Outcome make_own_folder(const std::string& path);
 
 }  // namespace ardoise::reports

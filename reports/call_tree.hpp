@@ -1,4 +1,4 @@
-// Recursion in call trees, for those who sum times by function: the knowledge source and the reports. Header only.
+// Recursion in call trees, for sums by function. Header only: the knowledge source and the reports use it.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace ardoise::reports {
 
-// For each node whether no node above it is of the same function: there the function's total time may be added up. A
-// parent stands before its children or is no index at all (a root). O(nodes + functions), whatever the depth.
+// For each node whether no node above it has the same function: a function's total time is the sum over these nodes.
+// Parents precede children; a root's parent is no index. O(nodes + functions) for any depth.
 [[nodiscard]] inline std::vector<bool> outermost_nodes(const std::vector<std::uint32_t>& parent,
                                                        const std::vector<std::uint32_t>& function,
                                                        std::size_t functions) {
@@ -26,7 +26,7 @@ namespace ardoise::reports {
       result[node] = on_path[function[node]]++ == 0;
       path.push_back(node);
       node = first[node];
-    } else {  // back up, and on to the next one beside it
+    } else {  // up, then to the next sibling
       --on_path[function[path.back()]];
       node = next[path.back()];
       path.pop_back();

@@ -1,4 +1,4 @@
-// What the parts of check_model() share; see model_check.hpp.
+// Shared parts of check_model(); see model_check.hpp.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace ardoise::reports {
 
-// Collects the first error; later checks are cheap and change nothing.
+// Keeps the first error.
 class Check {
  public:
   template <class... Args>
@@ -43,7 +43,7 @@ void check_cells(Check& check, const std::string& place, const std::vector<T>& c
   if constexpr (std::is_floating_point_v<T>) check_each(check, place, cells);
 }
 
-// Lists that the same code reads at the same index: all of them are there, or none.
+// Lists that are read at the same index must have equal lengths.
 struct NamedLength {
   const char* name;
   std::size_t length;
@@ -56,8 +56,8 @@ inline void check_together(Check& check, const std::string& place, std::initiali
   }
 }
 
-// The rules of SampleProfile: lists that belong together are equally long, indices are in range, a parent stands before
-// its children.
+// The rules of SampleProfile: lists that belong together have equal lengths, indices are in range, parents precede
+// children.
 void check_samples(Check& check, const std::string& at, const SampleProfile& samples, std::uint32_t ranks);
 
 }  // namespace ardoise::reports

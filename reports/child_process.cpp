@@ -22,7 +22,7 @@ constexpr int kNotFound = 127, kNotStarted = 126;
 
 volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
 
-// In the child, after fork: only async-signal-safe calls, for the caller may have had threads.
+// In the child after fork: only async-signal-safe calls, because the caller may have threads.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -31,7 +31,7 @@ volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
   if (nothing < 0) ::_exit(kNotStarted);
   for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
   ::execvpe(arguments[0], arguments, environment);
-  // Or it was looked for, in folders of PATH that this user may not read, too.
+  // EACCES: a folder of PATH is not readable; the program was not found.
   const bool is_nowhere = errno == ENOENT || (errno == EACCES && std::strchr(arguments[0], '/') == nullptr);
   ::_exit(is_nowhere ? kNotFound : kNotStarted);
 }
@@ -79,7 +79,7 @@ ChildResult run_child(const std::vector<std::string>& arguments, const ChildOpti
   const auto deadline = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
   ChildResult::End end = ChildResult::End::finished;
   int status = 0;
-  // Polling with a growing pause: a pidfd or a SIGCHLD handler would need Linux 5.3 or reach into the caller's process.
+  // Polls with a growing pause: a pidfd needs Linux 5.3, a SIGCHLD handler would change the caller's process.
   for (int pause_ms = 1;;) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) break;
@@ -87,7 +87,7 @@ ChildResult run_child(const std::vector<std::string>& arguments, const ChildOpti
     if (end == ChildResult::End::finished && (interrupted() || Clock::now() >= deadline)) {
       end = interrupted() ? ChildResult::End::interrupted : ChildResult::End::timed_out;
       ::kill(-child, SIGKILL);
-      ::kill(child, SIGKILL);  // it may not have made its group yet
+      ::kill(child, SIGKILL);  // its process group may not exist yet
     }
     ::poll(nullptr, 0, pause_ms);
     if (pause_ms < 16) pause_ms *= 2;

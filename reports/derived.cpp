@@ -1,4 +1,4 @@
-// The derived part of profile.json: what follows from the model and saves others the arithmetic. Readers skip it.
+// The derived part of profile.json: findings and efficiencies, for other programs. Readers of the model skip it.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,7 +12,6 @@ namespace ardoise::reports {
 
 namespace {
 
-// Shares: four decimals say all there is to know.
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
 double six_digits(double v) { return std::strtod(fmt::format("{:.6g}", v).c_str(), nullptr); }

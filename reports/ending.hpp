@@ -1,4 +1,4 @@
-// Part of the model: how a program ended that did not come to MPI_Finalize, and where its ranks were then.
+// Part of the model: the end of a program without MPI_Finalize, and the positions of its ranks then.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ardoise::reports {
 
-// A place in a program. Everything empty or 0: not known.
+// A source location. All members empty or 0: unknown.
 struct StackPlace {
   std::string symbol;  // function, demangled
   std::string source_file;
@@ -16,59 +16,58 @@ struct StackPlace {
   std::uint64_t offset = 0;  // in the module
 };
 
-// Of LastCall::peer, beside ranks of the program.
+// Values of LastCall::peer besides ranks of the program.
 inline constexpr std::int64_t kNoPeer = -1, kAnyPeer = -2, kOtherPeer = -3 /* of another program */, kSeveralPeers = -4;
-// Of LastCall::tag.
+// Values of LastCall::tag.
 inline constexpr std::int32_t kNoTag = -1, kAnyTag = -2;
 
 // One of the last calls of a rank. Times are since the program's MPI_Init.
 struct LastCall {
   std::string function;  // "MPI_Recv", "write"; "": no call
-  StackPlace place;      // where it was called
+  StackPlace place;      // call site
   std::int64_t peer = kNoPeer;
   std::int32_t tag = kNoTag;
-  std::string communicator;  // its name; "" none, or not named
-  std::string file;          // path; "" none
+  std::string communicator;  // its name; "": none, or not named
+  std::string file;          // path; "": none
   std::uint64_t bytes = 0;
   double begin_seconds = 0;
-  double seconds = 0;  // that it took, or so far
+  double seconds = 0;  // duration, or time so far
 };
 
-// Ranks that ended alike. What is more than the cause is of the first of them.
+// Ranks that ended in the same way. Members besides `cause` describe the first of them.
 struct RankEnd {
   // "signal", "exit" (or return from main), "immediate exit" (_exit), "exec" (of `call.file`), "abort" (MPI_Abort),
-  // "error" (an MPI call ended the program), "launcher" (its connection broke), "killed" (by a signal that it did not
-  // see), "unknown".
+  // "error" (an MPI call ended the program), "launcher" (its connection broke), "killed" (by a signal that it could not
+  // catch), "unknown".
   std::string cause;
-  std::string signal;       // "SIGSEGV"; "" none
+  std::string signal;       // "SIGSEGV"; "": none
   std::int32_t status = 0;  // of the exit, or the code given to MPI_Abort
   double seconds = 0;       // since the program's MPI_Init
   bool has_address = false;
   std::uint64_t address = 0;  // of a fault
-  std::uint32_t sender = 0;   // process that sent the signal; 0: not known
+  std::uint32_t sender = 0;   // process that sent the signal; 0: unknown
   std::vector<std::uint32_t> ranks;
-  LastCall call;                     // that it was in
+  LastCall call;                     // the call during which it ended
   std::vector<StackPlace> stack;     // innermost first
   std::vector<LastCall> last_calls;  // the last one may not have ended
 };
 
-// Ranks that were in the same place when they ended, or at Ending::moment_seconds.
+// Ranks in the same position when they ended, or at Ending::moment_seconds.
 struct Stand {
   std::vector<std::uint32_t> ranks;
-  LastCall call;   // that they were in; without a function: none, and `place` is where the first of them was
-  LastCall after;  // in no call and no place that is known: the last call before
-  double least_seconds = 0, most_seconds = 0;  // in that call
-  std::vector<LastCall> waits_for;             // operations that the call of the first of them waits for
-  std::vector<StackPlace> stack;               // of the first of them, innermost first
+  LastCall call;                               // their current call; function "": none
+  LastCall after;                              // if neither call nor place is known: the previous call
+  double least_seconds = 0, most_seconds = 0;  // time in `call`, over these ranks
+  std::vector<LastCall> waits_for;             // operations for which the first rank's call waits
+  std::vector<StackPlace> stack;               // of the first rank, innermost frame first
 };
 
 struct Ending {
-  std::vector<RankEnd> ends;  // the first to end first; empty: all ranks came to MPI_Finalize, or nothing is known
+  std::vector<RankEnd> ends;  // in order of time; empty: all ranks called MPI_Finalize, or the end is unknown
   std::vector<Stand> stands;  // most ranks first
-  // Of a program that was running when its profile was written: when that was, since MPI_Init; else 0.
+  // Time since MPI_Init at which the profile was written while the program ran; else 0.
   double moment_seconds = 0;
-  // Processes that the kernel's out-of-memory killer ended on the hosts of the analyzers while the launch ran, its own
-  // or others.
+  // Processes of any program ended by the kernel's out-of-memory killer during the launch, on the analyzers' hosts.
   std::uint64_t memory_kills = 0;
 };
 

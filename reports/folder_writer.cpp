@@ -69,7 +69,7 @@ FolderWriter FolderWriter::folder(const std::string& name) {
   if (!error_.empty()) return {path, -1, error_};
   int folder = open_folder_at(folder_, name);
   if (folder < 0) {
-    // A link or a file: nothing that a report needs.
+    // A link or a file in place of the folder: replace it.
     if (errno == ELOOP || errno == ENOTDIR) ::unlinkat(folder_, name.c_str(), 0);
     if (::mkdirat(folder_, name.c_str(), 0777) == 0) folder = open_folder_at(folder_, name);
   }
@@ -80,7 +80,7 @@ FolderWriter FolderWriter::folder(const std::string& name) {
 Outcome FolderWriter::copy(const std::string& from, const std::string& name) {
   if (!error_.empty()) return {error_};
   const std::string beside = half_written(name);
-  ::unlinkat(folder_, beside.c_str(), 0);  // left by a killed process with our number
+  ::unlinkat(folder_, beside.c_str(), 0);  // left by a killed process with our process id
   const Descriptor source(::open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   Descriptor target(::openat(folder_, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (source.get() >= 0 && target.get() >= 0 && copy_bytes(source.get(), target.get()) && target.close() &&

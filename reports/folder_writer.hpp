@@ -1,6 +1,6 @@
-// Copies files into a folder that may hold anything: beside the old ones, then renamed over them. The folder itself may
-// be named by a link, for the user named it. In it no link is followed: one that stands where a file or a folder
-// belongs is replaced. Used by render.cpp, for what was made in a private folder.
+// Copies files into a folder with untrusted content, each as a temporary file that is renamed. The folder's own path
+// may be a link, because the user named it. Inside it no link is followed: a link in place of a file or folder is
+// replaced. Used by render.cpp for results from a private folder.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ardoise::reports {
 
-// A writer that has failed does nothing more, and says the first error again.
+// After a failure, all functions do nothing and return the first error.
 class FolderWriter {
  public:
   explicit FolderWriter(const std::string& path);  // an existing folder
@@ -17,11 +17,11 @@ class FolderWriter {
   FolderWriter(const FolderWriter&) = delete;
   FolderWriter& operator=(const FolderWriter&) = delete;
 
-  // The folder `name` in it, made where it is not there.
+  // The folder `name` in it, created if missing.
   [[nodiscard]] FolderWriter folder(const std::string& name);
-  // One file from `from`, to `name`.
+  // Copies the file `from` to `name`.
   Outcome copy(const std::string& from, const std::string& name);
-  // All files that lie in the folder `from`.
+  // Copies all files of the folder `from`.
   Outcome copy_all(const std::string& from);
 
  private:

@@ -1,4 +1,4 @@
-// The events of nlohmann's SAX parser, put into slots; see json_reader.hpp.
+// Assigns the events of nlohmann's SAX parser to slots; see json_reader.hpp.
 #include "reports/json_reader.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxDepth = 64;  // plug-ins nest; nobody nests this deep without meaning harm
+constexpr std::size_t kMaxDepth = 64;  // more than any plug-in nests
 
-// Where the next JSON value goes: an object in the model and its type. Without a type the value is skipped.
+// The target of the next JSON value: an object in the model and its type. Without a type the value is skipped.
 struct Slot {
   void* object = nullptr;
   const Type* type = nullptr;
@@ -193,7 +193,7 @@ class Handler final : public nlohmann::json_sax<Json> {
   struct Frame {
     Slot slot;
     bool array = false;
-    std::size_t index = 0;  // of the element that comes next
+    std::size_t index = 0;  // of the next element
     std::string key;
   };
 

@@ -51,7 +51,7 @@ void check_layout(Check& check, const std::string& at, const Layout& layout, std
   }
   check.require(layout.extents.size() >= 2 && layout.extents.size() <= 32, "{}.extents must have 2 to 32 dimensions",
                 at);
-  // No more than a small multiple of the ranks: extents alone must not make a reader allocate.
+  // At most a small multiple of the ranks, so that extents cannot cause large allocations.
   const std::uint64_t most = 4ULL * ranks + 64;
   std::uint64_t cells = 1;
   for (const std::uint32_t extent : layout.extents) {
@@ -107,7 +107,7 @@ void check_communicators(Check& check, const std::string& at, const Application&
                   "{}.group_of_rank has a number above {}", at, a.ranks);
     check.require(each.least_efficient == 0 ||
                       std::ranges::find(each.group_of_rank, each.least_efficient) != each.group_of_rank.end(),
-                  "{}.least_efficient is no group of group_of_rank", at);
+                  "{}.least_efficient is not a group in group_of_rank", at);
   }
 }
 
@@ -141,7 +141,7 @@ void check_waiting(Check& check, const std::string& at, const Application& a) {
   check.require(std::ranges::all_of(waiting.edges_between,
                                     [&](const WaitEdge& e) { return is_own(e.waiter) && is_other(e.awaited); }) &&
                     std::ranges::all_of(waiting.others, [&](const WaitedOther& e) { return is_other(e.rank); }),
-                "{} has a rank of another program that is none of the {} of its world", at, world_ranks);
+                "{} has a rank of another program that is not among the {} ranks of its world", at, world_ranks);
   check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
@@ -168,11 +168,12 @@ void check_waiting(Check& check, const std::string& at, const Application& a) {
 void check_series(Check& check, const std::string& at, const SnapshotSeries& series, std::uint32_t ranks) {
   const std::size_t count = series.seconds.size();
   check.require(series.rounds.size() == count && std::ranges::all_of(series.rounds, [](auto n) { return n != 0; }),
-                "{}.rounds has no number for each of {} snapshots", at, count);
+                "{}.rounds must have a number above 0 for each of {} snapshots", at, count);
   for (const auto* list : {&series.begin_seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds,
                            &series.waiting_seconds})
     check.require(list->size() == count, "{} has lists of different lengths", at);
-  check.require(series.numbers.empty() || series.numbers.size() == count, "{}.numbers is too long or short", at);
+  check.require(series.numbers.empty() || series.numbers.size() == count,
+                "{}.numbers must be empty or have {} elements", at, count);
   check.require(series.own_seconds.size() == std::uint64_t{series.groups} * count,
                 "{}.own_seconds has {} cells, not groups x snapshots ({} x {})", at, series.own_seconds.size(),
                 series.groups, count);
@@ -229,7 +230,7 @@ void check_ending(Check& check, const std::string& at, const Ending& ending, std
     return !each.ranks.empty() && std::ranges::all_of(each.ranks, [&](std::uint32_t rank) { return rank < ranks; });
   };
   check.require(std::ranges::all_of(ending.ends, has_ranks) && std::ranges::all_of(ending.stands, has_ranks),
-                "{} names no rank, or one that is not below {}", at, ranks);
+                "{} has an entry without ranks, or a rank that is not below {}", at, ranks);
 }
 
 void check_per_rank(Check& check, const std::string& at, const RankSummary& times, std::uint32_t ranks) {
@@ -249,7 +250,7 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
                   {"io_seconds", times.io_seconds.size()},
                   {"host", times.host.size()}});
   check.require(times.wall_seconds.size() <= times.mpi_seconds.size(), "{}.mpi_seconds is missing", at);
-  // Of later versions.
+  // Fields of later versions.
   check_together(check, at,
                  {{"cpu_seconds", times.cpu_seconds.size()},
                   {"waiting_seconds", times.waiting_seconds.size()},
@@ -280,7 +281,7 @@ void check_application(Check& check, const std::string& at, const Application& a
   check.require(edge == a.edges.end(), "{}.edges[{}] names a rank that is not below {}", at, edge - a.edges.begin(),
                 a.ranks);
   check.require(a.first_rank <= kMaxRanks && (a.world_ranks == 0 || a.world_ranks >= a.first_rank + a.ranks),
-                "{}.world_ranks are fewer than first_rank and ranks", at);
+                "{}.world_ranks is less than first_rank plus ranks", at);
   const auto between = std::ranges::find_if(
       a.edges_between, [&](const Edge& e) { return e.source >= a.world_ranks || e.target >= a.world_ranks; });
   check.require(between == a.edges_between.end(), "{}.edges_between[{}] names a rank that is not below {}", at,

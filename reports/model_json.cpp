@@ -19,7 +19,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{16} << 30;  // ten million ranks with their edges are less
+constexpr std::size_t kMaxFileBytes = std::size_t{16} << 30;  // more than ten million ranks with their edges
 
 void write_run(const Run& run, JsonWriter::Sink sink) {
   JsonWriter writer(std::move(sink));
@@ -65,7 +65,7 @@ Outcome write_profile_json(const Run& run, const std::string& path) {
 
 namespace {
 
-// What older versions did not have.
+// Fields that older schema versions do not have.
 void fill_in(Run& run) {
   for (Application& a : run.applications) {
     a.world_ranks = std::max(a.world_ranks, a.first_rank + a.ranks);
@@ -73,7 +73,7 @@ void fill_in(Run& run) {
   }
 }
 
-// What older files of this version did not have.
+// Fields that older files of this schema version do not have.
 void fill_in_waiting(Run& run) {
   const auto fill = [](std::vector<double>& list, std::size_t size) {
     if (list.empty()) list.resize(size);
@@ -90,12 +90,11 @@ void fill_in_waiting(Run& run) {
 }  // namespace
 
 Result<Run> profile_from_json(std::string_view text) {
-  if (text.empty())
-    return Result<Run>::fail("it is empty; the run that should have written it did not end, profile it again");
+  if (text.empty()) return Result<Run>::fail("it is empty; the run did not end, profile again");
   Run run;
   run.schema_version = 0;
   const Outcome read = read_json(text, run);
-  // A later version may well break the rules of this one: that is the thing to say then.
+  // A newer version may break the rules of this one, so report the version first.
   if (run.schema_version > kSchemaVersion) {
     return Result<Run>::fail(fmt::format(
         "it has schema version {}, this ardoise reads up to {}; render it with the ardoise that wrote it ({})",
@@ -110,7 +109,7 @@ Result<Run> profile_from_json(std::string_view text) {
   if (Outcome check = check_model(run); !check) {
     return Result<Run>::fail(check.error + "; the file is damaged, copy it again or profile again");
   }
-  // Lists by rank are made of each, whether or not the profile has numbers of it.
+  // Renderers allocate lists for all ranks, so a short file must not claim many.
   std::uint64_t ranks = 0;
   for (const Application& a : run.applications) ranks += a.ranks;
   if (ranks > text.size())

@@ -1,5 +1,5 @@
-// profile.json: the model as a file, written by the analyzer, read by `ardoise report` and by whoever works on with the
-// numbers (schema: docs/reference/profile_schema.md).
+// profile.json: the model as a file, written by the analyzer, read by `ardoise report` and other programs (schema:
+// docs/reference/profile_schema.md).
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace ardoise::reports {
 
-// Writes the whole file or none (see AtomicFile). Constant memory beside the model.
+// Writes the whole file or none (see AtomicFile), with constant memory besides the model.
 [[nodiscard]] Outcome write_profile_json(const Run& run, const std::string& path);
 
-// Reads any file: what is not a complete profile of this schema version gives one sentence that names the file, the
-// place in it and what to do. A model that comes back fulfils check_model(). Derived values in the file are ignored.
+// Reads any file. If it is not a complete profile of this schema version, the error names the file, the place in it and
+// what to do. A returned model fulfils check_model(). Derived values in the file are ignored.
 [[nodiscard]] Result<Run> read_profile_json(const std::string& path);
 
 [[nodiscard]] std::string profile_to_json(const Run& run);

@@ -38,8 +38,8 @@ PrivateFolder::~PrivateFolder() {
 }
 
 std::string cannot_make(const std::string& path, const std::string& why) {
-  return fmt::format(
-      "Cannot write {}: {}; free some space there, or name a folder that has some in the variable TMPDIR.", path, why);
+  return fmt::format("Cannot write {}: {}; free some space there, or set TMPDIR to a folder with free space.", path,
+                     why);
 }
 
 }  // namespace ardoise::reports

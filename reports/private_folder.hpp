@@ -1,7 +1,6 @@
-// Where the report is made: a fresh folder that no other user can write to, in $TMPDIR, else in /tmp. LaTeX and
-// Graphviz run there, so they read what this program wrote and their own installation, and no file that lies in a
-// folder of the user's or of somebody else's. What they made is copied out with FolderWriter (folder_writer.hpp). Used
-// by render.cpp.
+// A new folder in $TMPDIR, else in /tmp, that no other user can write to. LaTeX and Graphviz run there, so they read
+// only files of this program and of their installation. Results are copied out with FolderWriter (folder_writer.hpp).
+// Used by render.cpp.
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace ardoise::reports {
 
-// Removed with all that is in it when this object ends.
+// The destructor removes the folder with its content.
 class PrivateFolder {
  public:
   PrivateFolder();
@@ -18,7 +17,7 @@ class PrivateFolder {
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
 
-  // Why there is none.
+  // "": the folder exists.
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] const std::string& path() const { return path_; }  // absolute
 
@@ -26,7 +25,7 @@ class PrivateFolder {
   std::string path_, error_;
 };
 
-// The sentence for a file there that cannot be written.
+// The error text for a file in it that cannot be written.
 [[nodiscard]] std::string cannot_make(const std::string& path, const std::string& why);
 
 }  // namespace ardoise::reports

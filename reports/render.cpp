@@ -27,11 +27,11 @@ constexpr const char* kInstallLatex =
     "sudo apt-get install --no-install-recommends texlive-xetex texlive-latex-recommended texlive-fonts-recommended "
     "lmodern fonts-dejavu-core";
 
-// Below it, LaTeX can be believed to have failed for want of space.
+// With less free space, a failure of LaTeX is attributed to the full disk.
 constexpr std::uintmax_t kLeastSpace = std::uintmax_t{1} << 20;
 
-// One run; `pdf` false is the first, which only finds out page numbers. Names in the document are inert; should one not
-// be, it reads and writes nothing outside of the folder, and runs nothing.
+// One run. `pdf` false: the first one, which only determines page numbers. Names in the document are escaped; besides,
+// LaTeX may read and write only in the folder and run no programs.
 ChildResult run_latex(const RenderOptions& options, const std::string& folder, bool pdf) {
   std::vector<std::string> command{options.latex, "-interaction=batchmode", "-halt-on-error", "-no-shell-escape"};
   if (!pdf && std::filesystem::path(options.latex).filename() == "xelatex") command.emplace_back("-no-pdf");
@@ -39,7 +39,7 @@ ChildResult run_latex(const RenderOptions& options, const std::string& folder, b
   return run_child(command, {folder, options.latex_timeout_seconds, {"openin_any=p", "openout_any=p"}});
 }
 
-// What LaTeX complained about first, `: "..."`; empty when its log does not say.
+// The first error in LaTeX's log, `: "..."`; "": none found.
 std::string first_latex_error(const std::string& folder) {
   std::ifstream log(folder + "/report.log");
   for (std::string line; std::getline(log, line);) {
@@ -66,7 +66,7 @@ void make_sources(const Run& run, const RenderOptions& options, const PrivateFol
   if (!(file << latex << std::flush) && result.ok()) result.error = cannot_make(tex, std::strerror(errno));
 }
 
-// Why LaTeX made no report.pdf, if it made none.
+// Reports why there is no report.pdf.
 void explain(const ChildResult& run, const RenderOptions& options, const PrivateFolder& made, RenderResult& result) {
   if (run.end == ChildResult::End::not_found) {
     result.notices.push_back(
@@ -93,7 +93,7 @@ void explain(const ChildResult& run, const RenderOptions& options, const Private
                   options.latex, why, options.output, kInstallLatex);
 }
 
-// latex/ and report.pdf to where the user wants them.
+// Copies latex/ and report.pdf to the output folder.
 void place(const std::string& made, bool has_pdf, const RenderOptions& options, RenderResult& result) {
   std::error_code ignored;
   FolderWriter output(options.output), latex = output.folder("latex"), figures = latex.folder("figures");
@@ -116,7 +116,7 @@ std::string folder_of(const std::string& path) {
 Outcome write_results(const Run& run, const std::string& output, std::string& summary) {
   summary = summary_text(document_of(run));
   if (Outcome made = make_own_folder(output); !made) return made;
-  // One that can't be written must not keep the other from being there.
+  // A failure of one file must not prevent the other.
   const Outcome json = write_profile_json(run, output + "/profile.json"),
                 text = write_file(output + "/summary.txt", summary);
   return json ? text : json;

@@ -1,5 +1,4 @@
-// How reports/ hands expected failures to its callers: one clear sentence that names the thing and what to do.
-// Used by everything here that touches files or child processes.
+// Expected failures in reports/: one sentence that names the thing and what to do.
 #pragma once
 
 #include <optional>
@@ -8,17 +7,17 @@
 
 namespace ardoise::reports {
 
-// Success, or the sentence that says why not. `if (Outcome o = f(); !o) print(o.error)`.
+// Success, or an error sentence. `if (Outcome o = f(); !o) print(o.error)`.
 struct [[nodiscard]] Outcome {
   std::string error;
   explicit operator bool() const { return error.empty(); }
 };
 
-// A value, or the sentence that says why there is none.
+// A value, or an error sentence.
 template <class T>
 struct [[nodiscard]] Result {
   std::optional<T> value;
-  std::string error;  // empty exactly when there is a value
+  std::string error;  // empty if there is a value
 
   static Result ok(T v) { return {std::optional<T>(std::move(v)), {}}; }
   static Result fail(std::string sentence) { return {std::nullopt, std::move(sentence)}; }

@@ -19,7 +19,7 @@ void check_indices(Check& check, const std::string& place, const std::vector<std
   check.require(bad == list.end(), "{}[{}] is not below {}", place, bad - list.begin(), below);
 }
 
-// A struct of lists with an element each for the same things.
+// A struct of lists that all have `wanted` elements.
 template <class T>
 void check_columns(Check& check, const std::string& at, const T& columns, std::size_t wanted) {
   for (const Field& field : kFields<T>) {
@@ -37,12 +37,12 @@ void check_tree(Check& check, const std::string& at, const CallTree& tree, std::
   check_indices(check, at + ".function", tree.function, functions);
   for (std::size_t i = 0; i < nodes; ++i) {
     if (tree.parent[i] == kNoParent || tree.parent[i] < i) continue;
-    check.require(false, "{}.parent[{}] is not a node before it", at, i);
+    check.require(false, "{}.parent[{}] is not an earlier node", at, i);
     return;
   }
 }
 
-// `rows` lists of `columns` numbers in one; the product may be anything in a bad file.
+// A matrix of rows x columns numbers; the product may overflow in a bad file.
 void check_matrix(Check& check, const std::string& place, const std::vector<double>& cells, std::size_t rows,
                   std::size_t columns) {
   const auto wanted = static_cast<unsigned __int128>(rows) * columns;
@@ -84,7 +84,8 @@ void check_samples(Check& check, const std::string& at, const SampleProfile& s, 
   }
   const auto line = std::find_if(s.lines.begin(), s.lines.end(),
                                  [&](const SampledLine& l) { return l.function >= s.functions.size(); });
-  check.require(line == s.lines.end(), "{}.lines[{}] is of no function", at, line - s.lines.begin());
+  check.require(line == s.lines.end(), "{}.lines[{}].function is not below the number of functions", at,
+                line - s.lines.begin());
   check_tree(check, at + ".tree", s.tree, s.functions.size());
   check_ranks(check, at, s, ranks);
   check.require(numbers_are_sane(s.timeline.bin_seconds), "{}.timeline.bin_seconds is negative", at);

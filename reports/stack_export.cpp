@@ -106,12 +106,12 @@ Result<std::string> export_stacks(const Run& run, const std::string& program, St
   }
   if (apps.empty()) {
     return Result<std::string>::fail(
-        fmt::format("There is no program {} in this profile; its programs are: {}.", in_sentence(program), names));
+        fmt::format("This profile has no program {}; its programs are: {}.", in_sentence(program), names));
   }
   std::erase_if(apps, [](const Application* app) { return app->samples.tree.parent.empty(); });
   if (apps.empty()) {
     return Result<std::string>::fail(
-        "This profile holds no call stacks: its programs were not sampled; profile again with sampling switched on.");
+        "This profile has no call stacks: its programs were not sampled; profile again with sampling switched on.");
   }
   if (format == StackFormat::speedscope) return Result<std::string>::ok(speedscope(apps, run));
   std::string out;

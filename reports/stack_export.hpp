@@ -11,15 +11,15 @@ namespace ardoise::reports {
 
 enum class StackFormat { folded, speedscope };
 
-// `program` "": all programs that were sampled. Fails in one sentence when there is no such program or no samples.
+// `program` "": all sampled programs. Fails if there is no such program, or no samples.
 //
-// Folded: a line for each stack, "program;main;solve 1234"; microseconds, or events where an event was sampled. A ';'
-// in a name becomes ':', a line break a blank. Stacks of less than half a unit are left out.
+// Folded: a line for each stack, "program;main;solve 1234"; microseconds, or events if an event was sampled. A ';' in a
+// name becomes ':', a line break a blank. Stacks of less than half a unit are omitted.
 //
-// Speedscope: one profile of type "sampled" for each program, unit "seconds" ("none" for events), weights are sums over
-// ranks and threads; the order of stacks is that of the tree, not of time.
+// Speedscope: one profile of type "sampled" for each program, unit "seconds" ("none" for events). Weights are sums over
+// ranks and threads. Stacks are in the order of the tree, not of time.
 //
-// MPI and POSIX calls are the leaves, with their exact time where that is known.
+// MPI and POSIX calls are leaves, with their exact time if known.
 [[nodiscard]] Result<std::string> export_stacks(const Run& run, const std::string& program, StackFormat format);
 
 }  // namespace ardoise::reports

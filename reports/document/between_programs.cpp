@@ -1,5 +1,4 @@
-// The programs of one MPI_COMM_WORLD: which ranks of it each one is, and what they send to each other. See
-// sections.hpp.
+// The programs of one MPI_COMM_WORLD: their ranks in it, and the messages between them. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 constexpr std::size_t kPairs = 12, kSummaryPairs = 4;
 
 struct Traffic {
-  std::size_t from = 0, to = 0;  // indices of programs; to == programs: not known
+  std::size_t from = 0, to = 0;  // indices of programs; to == programs: unknown
   std::uint64_t messages = 0, bytes = 0;
   double seconds = 0;
   Edge heaviest;
@@ -27,7 +26,7 @@ std::size_t owner_of(const Run& run, std::uint32_t partition, std::uint32_t worl
   return static_cast<std::size_t>(found - run.applications.begin());
 }
 
-// The most bytes first.
+// Sorted by bytes, descending.
 std::vector<Traffic> traffic_of(const Run& run) {
   std::map<std::pair<std::size_t, std::size_t>, Traffic> sums;
   for (std::size_t from = 0; from < run.applications.size(); ++from) {
@@ -55,13 +54,13 @@ std::string place_in_world(const Run& run, const Application& a) {
   const std::uint32_t last = a.world_rank(a.ranks - 1);
   std::string text =
       a.ranks == 1 ? fmt::format("rank {}", a.first_rank) : fmt::format("ranks {} to {}", a.first_rank, last);
-  text += fmt::format(" of the {} of one MPI_COMM_WORLD", a.world_ranks);
+  text += fmt::format(" of the {} in an MPI_COMM_WORLD", a.world_ranks);
   std::vector<std::string> others;
   for (const Application& other : run.applications) {
     if (&other != &a && other.partition == a.partition) others.push_back(code(other.name, 40).text);
   }
   for (std::size_t i = 0; i < others.size(); ++i)
-    text += (i == 0 ? ", with " : i + 1 == others.size() ? " and " : ", ") + others[i];
+    text += (i == 0 ? " shared with " : i + 1 == others.size() ? " and " : ", ") + others[i];
   return text;
 }
 
@@ -69,7 +68,7 @@ Section between_programs(const Run& run) {
   const std::vector<Traffic> list = traffic_of(run);
   Section section{.title = "Between programs", .together = 6};
   if (list.empty()) return section;
-  Table table{"Between programs (ranks are those of the shared MPI_COMM_WORLD):",
+  Table table{"Messages between programs (ranks of the shared MPI_COMM_WORLD)",
               {left("From program", 22), left("to program", 22), "Messages", "Bytes", "Time",
                left("heaviest pair of ranks", 30)},
               {}};

@@ -1,4 +1,4 @@
-// Who calls the hot functions, and what they call. See sections.hpp.
+// Callers and callees of the hot functions. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ Cell partners(const SampleProfile& s, const std::vector<CallShare>& list, double
   std::vector<Line> lines;
   for (std::size_t i = 0; i < std::min(kPartners, list.size()); ++i) {
     const std::string name =
-        list[i].function == kNoParent ? "(the outermost)" : short_name(s.functions[list[i].function]);
+        list[i].function == kNoParent ? "(none: outermost)" : short_name(s.functions[list[i].function]);
     lines.push_back({symbol(name, 60), human_share(all > 0 ? list[i].total / all : 0)});
   }
   if (list.size() > kPartners) lines.push_back({fmt::format("{} more", list.size() - kPartners), {}});
@@ -43,7 +43,7 @@ Section callers_and_callees(const Application& a) {
     table.rows.push_back({symbol(short_name(function), 80), partners(s, callers, all), partners(s, callees, all)});
   }
   if (table.rows.empty()) return section;
-  section.blocks = {note("Shares are of the function's total time."), std::move(table)};
+  section.blocks = {note("Shares refer to the function's total time."), std::move(table)};
   return section;
 }
 

@@ -1,4 +1,4 @@
-// MPI and POSIX calls by function, files, and the places that the calls were made from. See sections.hpp.
+// MPI and POSIX calls by function, call sites, files. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,9 @@ namespace {
 
 constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kOverlapSites = 10,
                       kSummaryFiles = 3;
-// Call sites beyond the first few are shown when their share of the time is worth a line.
+// Call sites beyond the first kSitesInAnyCase need this share of the time; likewise functions.
 constexpr std::size_t kSitesInAnyCase = 5;
 constexpr double kLeastSiteShare = 0.0005;
-// Likewise functions.
 constexpr std::size_t kFunctionsInAnyCase = 8;
 constexpr double kLeastFunctionShare = 0.001;
 constexpr std::size_t kSiteWidth = 44, kCallers = 3;
@@ -33,7 +32,7 @@ Cell moved_per_call(const FunctionProfile& f) {
                                       : Cell{};
 }
 
-// Beneath the name, who calls the function where these are several.
+// Adds the callers of the calling function below its name, if there are several.
 Cell with_callers(const Application& a, const CallSite& site, Cell cell) {
   const auto callers = callers_of(a.samples, site);
   double all = 0;
@@ -41,15 +40,16 @@ Cell with_callers(const Application& a, const CallSite& site, Cell cell) {
   for (std::size_t i = 0; i < callers.size() && i < kCallers; ++i) {
     const auto [function, total] = callers[i];
     if (total < kLeastPartOfSite * all) break;
-    Line line{{{"  for "},
-               function == kNoParent ? Span{"(the outermost)"} : symbol(short_name(a.samples.functions[function]), 60)},
-              human_share(total / all)};
+    Line line{
+        {{"  called by "},
+         function == kNoParent ? Span{"(none: outermost)"} : symbol(short_name(a.samples.functions[function]), 60)},
+        human_share(total / all)};
     cell.lines.push_back(std::move(line));
   }
   return cell;
 }
 
-// The calls that take most time, of both kinds.
+// The MPI and POSIX calls with most time.
 void add_summary_of_calls(const Application& a, std::vector<Block>& to) {
   const Facts facts(a);
   std::vector<const FunctionProfile*> list;
@@ -96,11 +96,12 @@ Section mpi_profile(const Application& a) {
     return section;
   }
   section.blocks = {
-      note("Time is summed over ranks and threads; share is of the time of all ranks. Bytes are those that "
-           "a call sent, or received if it sent nothing."),
+      note(
+          "Time is summed over ranks and threads. Share is the part of the time of all ranks. Bytes are bytes sent, or "
+          "bytes received by calls that send none."),
       function_table(a.mpi, a, false)};
   add_rest(section.blocks, a.mpi.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
-  add_figure(section, message_sizes_figure(a), "sizes of messages (of one or two sizes, or none)");
+  add_figure(section, message_sizes_figure(a), "message sizes (at most two different sizes)");
   return section;
 }
 
@@ -151,8 +152,8 @@ Section overlap(const Application& a) {
               {left("Started in", kSiteWidth),
                left("by", 18),
                "Operations",
-               {"mean under way", true, 8},
-               {"of that waited", true, 8},
+               {"mean in progress", true, 8},
+               {"of it waited", true, 8},
                "Overlap"},
               {}};
   for (const CallSite* s : sites) {
@@ -165,9 +166,10 @@ Section overlap(const Application& a) {
   }
   const std::size_t shown = table.rows.size();
   section.blocks = {
-      note("Non-blocking operations, from the call that started them to the end of the one that completed "
-           "them. Waited is the time in the completing call; overlap is the part before it, in which the "
-           "rank could do something else."),
+      note(
+          "A non-blocking operation is in progress from its starting call to the end of its completing call. Waited is "
+          "the time in the completing call. Overlap is the share before that call, in which the rank could do other "
+          "work."),
       std::move(table)};
   add_rest(section.blocks, sites.size(), shown, "functions");
   return section;
@@ -186,17 +188,17 @@ Section file_io(const Application& a) {
     section.left_out.push_back("file I/O (no POSIX call was recorded; MPI-IO is in the MPI profile)");
     return section;
   }
-  section.blocks = {note("POSIX calls of the program itself, without those inside MPI or this tool."),
+  section.blocks = {note("POSIX calls of the program, without calls made by MPI or by this tool."),
                     function_table(a.posix, a, true)};
   add_rest(section.blocks, a.posix.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
   const auto used_by = [&](std::uint32_t ranks) {
-    return std::ranges::count_if(a.files, [&](const auto& f) { return f.ranks == ranks && !stands_for_many(f); });
+    return std::ranges::count_if(a.files, [&](const auto& f) { return f.ranks == ranks && !sums_several_files(f); });
   };
   if (a.ranks > 1 && a.files.size() > 1) {
     section.blocks.push_back(Paragraph{
-        fmt::format("{} of {} {} used by one rank each, {} by all ranks. Order: of the accesses of each rank.",
-                    used_by(1), number_of_files(a.files),
-                    std::ranges::any_of(a.files, stands_for_many) ? "at least are" : "are", used_by(a.ranks))});
+        fmt::format("{}{} of {} are used by one rank each, {} by all ranks. Order refers to the accesses of each rank.",
+                    std::ranges::any_of(a.files, sums_several_files) ? "At least " : "", used_by(1),
+                    number_of_files(a.files), used_by(a.ranks))});
   }
   Table table{"",
               {left("File", 28), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),

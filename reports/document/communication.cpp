@@ -1,4 +1,4 @@
-// Which ranks send what to whom: matrix, graph, heaviest connections, communicators. See sections.hpp.
+// Messages between ranks: matrix, graph, heaviest connections, communicators. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kEdges = 15, kEdgesOfFew = 6, kCommunicators = 15, kSummaryEdges = 3;
-constexpr std::uint32_t kLeastRanks = 4;  // below, the table of connections says it all
-constexpr std::uint32_t kFewRanks = 16;   // up to here figures are small, and bytes are enough
+constexpr std::uint32_t kLeastRanks = 4;  // with fewer, the table of connections is enough
+constexpr std::uint32_t kFewRanks = 16;   // up to this number, small figures of bytes are enough
 
 std::vector<const Edge*> heaviest(const Application& a, std::size_t most) {
   std::vector<const Edge*> list;
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> members_of(const Application& a, const Communicator& 
 
 bool is_predefined(const Communicator& c) { return c.name == "MPI_COMM_WORLD" || c.name == "MPI_COMM_SELF"; }
 
-// The large one, then the two small ones side by side.
+// Adds the large figure, then the two small ones side by side.
 void add_three(std::vector<Block>& to, Figure large, Figure left, Figure right, const char* caption) {
   add_figure(to, std::move(large));
   left.caption = caption;
@@ -52,21 +52,21 @@ void add_three(std::vector<Block>& to, Figure large, Figure left, Figure right, 
 Section communication(const Application& a) {
   Section section{.title = "Communication", .together = 8};
   if (a.edges.empty()) {
-    section.left_out.push_back("communication (no message from one rank to another)");
+    section.left_out.push_back("communication (no messages between ranks)");
     return section;
   }
   if (a.ranks < kLeastRanks) {
     section.left_out.push_back(fmt::format("communication matrix and graph ({})", counted(a.ranks, "rank")));
     return section;
   }
-  section.blocks.push_back(
-      Paragraph{fmt::format("Point-to-point, one-sided and neighbourhood messages on {}, counted once, at the sender.",
-                            counted(a.edges.size(), "connection"))});
+  section.blocks.push_back(Paragraph{
+      fmt::format("Point-to-point, one-sided and neighbourhood messages on {}, each counted once, at the sender.",
+                  counted(a.edges.size(), "connection"))});
   if (a.ranks <= kFewRanks) {
     Figure matrix = matrix_figure(a, Weight::bytes, true);
     std::vector<Figure> graphs = graph_figures(a, true);
     if (graphs.empty()) return section;
-    matrix.caption = "Bytes from each rank to each other one: as a matrix (white: none) and as a graph.";
+    matrix.caption = "Bytes between ranks, as a matrix (white: none) and as a graph.";
     section.blocks.push_back(Figures{std::move(matrix), std::move(graphs[0])});
     return section;
   }
@@ -104,12 +104,12 @@ Section communicators(const Application& a) {
   Section section{.title = "Communicators", .together = 7};
   if (a.communicators.empty()) return section;
   if (std::all_of(a.communicators.begin(), a.communicators.end(), is_predefined)) {
-    section.left_out.push_back("communicators (none of the program's own)");
+    section.left_out.push_back("communicators (the program creates none)");
     return section;
   }
-  Table table{"", {left("Name", 60), "Ranks", "How many"}, {}};
+  Table table{"", {left("Name", 60), "Ranks", "Number"}, {}};
   Table efficiencies{
-      "Efficiency within the least efficient communicator of a name, and between them",
+      "The least efficient communicator of each name",
       {left("Name", 22), left("Ranks", 20), "Load balance", "Serialisation", "Transfer", "Parallel", "Between"},
       {}};
   for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
@@ -127,9 +127,9 @@ Section communicators(const Application& a) {
   if (efficiencies.rows.empty()) return section;
   section.blocks.push_back(std::move(efficiencies));
   section.blocks.push_back(remark(
-      "Efficiencies as in the section on waiting, of these ranks alone. Between: mean ÷ greatest of the mean useful "
-      "times of communicators of the name. If it is low and load balance is not, move work from one communicator "
-      "to another."));
+      "Efficiencies are defined as in the section on waiting, here for the ranks of the communicator. Between is the "
+      "load balance between the communicators of that name: mean ÷ maximum of their mean useful times. If it is low "
+      "and load balance is high, move work from one communicator to another."));
   return section;
 }
 

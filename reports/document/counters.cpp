@@ -39,7 +39,7 @@ Section counters(const Application& a) {
     if (ipc)
       row.push_back(f.counters[cycles] > 0 ? Cell{ratio(f.counters[instructions] / f.counters[cycles])} : Cell{});
   }
-  section.blocks = {note("Read with every sample, summed by the function that it fell into: estimates."),
+  section.blocks = {note("Counters are read with every sample and summed by sampled function: estimates."),
                     std::move(table)};
   return section;
 }

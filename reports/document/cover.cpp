@@ -1,5 +1,5 @@
-// The first page: what ran, the programs in a table, the findings of all of them, the figure that shows the first of
-// these best. See sections.hpp.
+// The cover: the launch, a table of programs, the most important findings of all programs, the figure of the first
+// finding. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ Table programs(const Run& run) {
   return table;
 }
 
-// The figure with this id; nothing when the chapter has none.
+// Removes the figure with this id from the chapter. Empty: the chapter does not have it.
 Figures take_figure(Section& chapter, const std::string& id) {
   for (Section& section : chapter.sections) {
     for (std::size_t i = 0; i < section.blocks.size(); ++i) {
@@ -103,7 +103,7 @@ Section cover(const Run& run) {
   if (!run.started.empty()) facts.facts.emplace_back("Started", run.started);
   if (run.running) facts.facts.emplace_back("State", "still running: results so far");
   if (!run.ended_by.empty()) facts.facts.emplace_back("Ended by", code(run.ended_by, 100).text);
-  facts.facts.emplace_back("Analysis", fmt::format("{} of {}; finished {} after the last program; ardoise {}",
+  facts.facts.emplace_back("Analysis", fmt::format("{} with {}; finished {} after the last program; ardoise {}",
                                                    counted(run.analyzer_ranks, "analyzer"),
                                                    counted(std::max(1U, run.analyzer_workers), "worker"),
                                                    human_seconds(run.analysis_seconds), run.tool_version));

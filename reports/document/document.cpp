@@ -25,7 +25,7 @@ std::string with_folded_templates(const std::string& name) {
   std::size_t depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
-    if (depth == 0 && name.compare(i, 8, "operator") == 0) {  // its brackets are part of the name
+    if (depth == 0 && name.compare(i, 8, "operator") == 0) {  // brackets of operators are part of the name
       const std::size_t end = std::max(i + 8, name.find_first_not_of("<>=-", i + 8));
       if (end == std::string::npos) return out + name.substr(i);
       out += name.substr(i, end - i);

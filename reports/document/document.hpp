@@ -1,6 +1,6 @@
-// What the user reads, decided once from the model: a tree of sections with paragraphs, facts, findings, tables,
-// figures and lists. Sections (sections.hpp) make it, emitters (text/, latex/) only turn it into characters. A document
-// refers to the Run that it was made from, which must outlive it.
+// The report as a tree of sections with paragraphs, facts, findings, tables, figures and lists. Sections (sections.hpp)
+// build it from the model; emitters (text/, latex/) only turn it into characters. A document refers to its Run, which
+// must outlive it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace ardoise::reports {
 
 // Part of a text with one look. The text may come from a program: emitters make every character safe to show.
 struct Span {
-  enum class Look { plain, code, place, alarm };  // place: where code stands, small; alarm: what must not be overlooked
+  enum class Look { plain, code, place, alarm };  // place: a source location, small; alarm: must not be overlooked
   std::string text;
   Look look = Look::plain;
 };
@@ -32,14 +32,14 @@ struct Text {
 
 [[nodiscard]] std::string plain(const Text& text);  // without looks
 
-// A name, path or command, at most so many columns wide: the middle of a longer one is left out.
+// A name, path or command; a text wider than `most_columns` loses its middle.
 [[nodiscard]] Span code(const std::string& name, std::size_t most_columns = 60);
-// A C++ name; where it is too long, template arguments are folded to <…> first.
+// A C++ name. If it is too long, its template arguments become <…> first.
 [[nodiscard]] Span symbol(const std::string& name, std::size_t most_columns);
 [[nodiscard]] std::string with_folded_templates(const std::string& name);
 [[nodiscard]] Span place(const std::string& name, std::size_t most_columns = 120);
 
-// A number in a table. count: three digits are enough above ten million.
+// A number in a table. count: shown with three digits above ten million.
 enum class Unit { none, count, exact, seconds, bytes, share, ratio };
 struct Number {
   double value = 0;
@@ -51,7 +51,7 @@ struct Line {
   Text left{}, right{};  // at both ends of the line
 };
 
-// Lines of text, or a number, or nothing.
+// Lines of text, or a number, or empty.
 struct Cell {
   std::vector<Line> lines;
   Number number;
@@ -64,7 +64,7 @@ struct Cell {
   Cell(std::vector<Line> list) : lines(std::move(list)) {}
 };
 
-// A name and where it stands, in one line of `width` columns or in two. `where` may be empty.
+// A name and its source location, in one line of `width` columns or in two. `where` may be empty.
 [[nodiscard]] Cell name_over_place(const std::string& name, const std::string& where, std::size_t width,
                                    std::size_t most_columns);
 
@@ -96,9 +96,9 @@ struct Column {
 [[nodiscard]] inline Column left(const char* heading, std::size_t width) { return {heading, false, width}; }
 
 struct Table {
-  std::string title{};  // "": the section's title says what it is
+  std::string title{};  // "": the section's title is enough
   std::vector<Column> columns{};
-  std::vector<std::vector<Cell>> rows{};  // of as many cells as there are columns
+  std::vector<std::vector<Cell>> rows{};  // one cell for each column
 };
 
 struct Paragraph {
@@ -113,28 +113,28 @@ struct FactList {
 
 struct FindingList {
   std::vector<Finding> findings{};
-  std::string rest{};  // what is said of those that are not shown here; "" when all are
+  std::string rest{};  // where the other findings are; "": all are shown
 };
 
-// The first `most` of them; "12 more in the report." where there are more.
+// The first `most` findings; rest: "12 more in the report.", if there are more.
 [[nodiscard]] FindingList first_of(std::vector<Finding> findings, std::size_t most, const char* where_the_rest_is);
 
 struct Bullets {
   std::vector<Text> items{};
 };
 
-// Side by side, with the caption of the first.
+// Figures side by side, with the caption of the first.
 using Figures = std::vector<Figure>;
 
 using Block = std::variant<Paragraph, FactList, FindingList, Table, Bullets, Figures>;
 
 struct Section {
   std::string title{};
-  std::vector<Block> summary{};         // what the summary shows of it
-  std::vector<Block> blocks{};          // what the report shows of it; a section without any is left out
-  std::size_t together = 9;             // lines of the report that must not be torn from the title by the end of a page
-  std::vector<std::string> left_out{};  // what would show nothing and why: "matrix (2 ranks)"
-  std::string id{};                     // of a chapter: distinguishes its files from those of other chapters
+  std::vector<Block> summary{};         // shown in the summary
+  std::vector<Block> blocks{};          // shown in the report; a section without blocks is omitted
+  std::size_t together = 9;             // lines of the report to keep on one page with the title
+  std::vector<std::string> left_out{};  // omitted figures and tables with the reason: "matrix (2 ranks)"
+  std::string id{};                     // of a chapter: prefix of its files
   std::vector<Section> sections{};
 };
 
@@ -145,11 +145,11 @@ struct Document {
 
 [[nodiscard]] inline Paragraph note(Text text) { return {std::move(text), Paragraph::Style::note}; }
 [[nodiscard]] inline Paragraph remark(Text text) { return {std::move(text), Paragraph::Style::remark}; }
-// "12 more call sites: ardoise show profile.json sites" beneath a table that was cut; nothing is added where all were
-// shown. Without a table of that command: "12 more groups in profile.json."
+// Adds "12 more call sites: ardoise show profile.json sites" below a table that was cut. `table` "": the command has no
+// such table, the text is "12 more groups in profile.json."
 void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,
               const std::string& table = "");
-// A figure that has nothing to show is left out; the second notes that, with its name and the reason.
+// Adds the figure if it is not empty; the second form else adds `otherwise` to left_out.
 void add_figure(std::vector<Block>& to, Figure figure);
 void add_figure(Section& to, Figure figure, const std::string& otherwise);
 

@@ -1,5 +1,5 @@
-// How a program ended that did not come to MPI_Finalize: what ended each rank, where they stood, the call stack and the
-// last calls of the first. Of one that runs: where its ranks are. See sections.hpp.
+// The end of a program without MPI_Finalize: the cause and the position of each rank, call stack and last calls of the
+// first rank that ended. For a running program: the positions of its ranks. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Table ends_table(const Application& a, std::size_t most) {
 
 Table stands_table(const Application& a, std::size_t most) {
   const char* const title = a.ending.moment_seconds > 0 ? "Where the ranks are" : "Where the ranks were";
-  Table table{title, {left("Ranks", 18), left("Where", 62), "Since", "at most"}, {}};
+  Table table{title, {left("Ranks", 18), left("Where", 62), "For", "at most"}, {}};
   for (const Stand& stand : a.ending.stands) {
     if (table.rows.size() == most) break;
     std::string where = stand.call.function.empty() ? stand_in_words(a, stand) : call_in_words(a, stand.call);
@@ -73,19 +73,19 @@ Section ending(const Application& a) {
     if (ending.stands.empty()) return section;
     section.summary.push_back(stands_table(a, kMostRows));
     section.blocks.push_back(
-        note(fmt::format("Places {} after MPI_Init, while the program ran.", human_seconds(ending.moment_seconds))));
+        note(fmt::format("Positions {} after MPI_Init, while the program ran.", human_seconds(ending.moment_seconds))));
     section.blocks.push_back(stands_table(a, kMostRows));
-    add_rest(section.blocks, ending.stands.size(), kMostRows, "places");
+    add_rest(section.blocks, ending.stands.size(), kMostRows, "groups of ranks");
     return section;
   }
   if (ending.ends.empty()) return section;
   if (ending.stands.size() > 1) section.summary.push_back(stands_table(a, 6));
   section.blocks.push_back(
-      note("Recorded by the processes as they ended. Times are since MPI_Init; the first line ended the run."));
+      note("Each process recorded its end. Times are since MPI_Init. The first row ended the run."));
   section.blocks.push_back(ends_table(a, kMostRows));
-  add_rest(section.blocks, ending.ends.size(), kMostRows, "ways to end");
+  add_rest(section.blocks, ending.ends.size(), kMostRows, "groups of ranks");
   if (!ending.stands.empty()) section.blocks.push_back(stands_table(a, kMostRows));
-  add_rest(section.blocks, ending.stands.size(), kMostRows, "places");
+  add_rest(section.blocks, ending.stands.size(), kMostRows, "groups of ranks");
   const RankEnd& first = ending.ends.front();
   if (!first.stack.empty()) section.blocks.push_back(stack_table(a, first.ranks, first.stack));
   add_rest(section.blocks, first.stack.size(), kMostFrames, "frames");

@@ -1,5 +1,5 @@
-// What plug-ins of third parties added to an application: a section for each table. The JSON was written by others:
-// whatever does not look like {"title", "columns", "rows"} is left to profile.json. See sections.hpp.
+// Tables of third-party plug-ins: a section for each. Their JSON is untrusted: entries unlike {"title", "columns",
+// "rows"} appear only in profile.json. See sections.hpp.
 #include "reports/extensions.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ std::string cell_text(const Json& cell) {
   return text.substr(0, 1000);
 }
 
-// Missing cells are empty, surplus ones are cut off.
+// Missing cells are empty, surplus cells are dropped.
 Table table_of(const Json& columns, const Json& rows, std::size_t most_columns, std::size_t most_rows) {
   Table table;
   for (const Json& column : columns) {
@@ -57,18 +57,19 @@ Section extensions(const Application& app) {
       continue;
     Section section{.title = title != content.end() && title->is_string() ? title->get<std::string>() : plugin,
                     .together = 7};
-    const auto there = static_cast<std::size_t>(
+    const auto row_count = static_cast<std::size_t>(
         std::count_if(rows->begin(), rows->end(), [](const Json& row) { return row.is_array(); }));
     Table brief = table_of(*columns, *rows, kSummaryColumns, kSummaryRows);
     brief.title = section.title;
     for (Column& column : brief.columns) column.width = kSummaryWidth;
     section.summary.push_back(std::move(brief));
-    if (there > kSummaryRows)
-      section.summary.push_back(remark(fmt::format("{} more in the report.", counted(there - kSummaryRows, "row"))));
+    if (row_count > kSummaryRows)
+      section.summary.push_back(
+          remark(fmt::format("{} more in the report.", counted(row_count - kSummaryRows, "row"))));
     Table table = table_of(*columns, *rows, kColumns, kRows);
     for (Column& column : table.columns) column.width = kPageWidth / table.columns.size() - 2;
     section.blocks = {note({{"From the plug-in "}, code(plugin, 80), {"."}}), std::move(table)};
-    add_rest(section.blocks, there, kRows, "rows");
+    add_rest(section.blocks, row_count, kRows, "rows");
     all.sections.push_back(std::move(section));
   }
   return all;

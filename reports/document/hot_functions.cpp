@@ -1,4 +1,4 @@
-// Where samples of call stacks fell: functions, their flame graph, lines. See sections.hpp.
+// Sampled call stacks: functions, flame graph, lines. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kHotFunctions = 20, kLines = 10, kSummaryFunctions = 4, kNameWidth = 30;
-constexpr double kMattering = 0.95;          // of what was sampled
-constexpr double kLeastSummaryShare = 0.01;  // of a function: smaller ones are for the report
+constexpr double kShownShare = 0.95;         // of what was sampled
+constexpr double kLeastSummaryShare = 0.01;  // of a function; the report also shows smaller ones
 
 std::string clock_name(const SampleProfile& s) { return s.clock == "cpu" ? "CPU time" : code(s.clock, 20).text; }
 
@@ -27,21 +27,21 @@ Cell function_cell(const SampleProfile& s, std::size_t function) {
                          110);
 }
 
-// What is known of the time in the kernel, which is not sampled itself.
+// A sentence on time in the kernel, which is not sampled.
 std::string kernel_time(const SampleProfile& s) {
   if (s.clock != "cpu") return {};
   if (s.kernel > 0) {
     return fmt::format(
-        " {} of it was spent in the kernel, where nothing is sampled: (kernel) is beneath a function that used it, or "
-        "stands alone where MPI or I/O calls may have used it.",
+        " {} of it was spent in the kernel, which is not sampled: (kernel) is below the function that used it, or has "
+        "no caller if MPI or I/O calls may have used it.",
         shown(share_of(s, s.kernel)));
   }
-  return " CPU time of system calls counts where the program is interrupted next: where processes share processors, "
-         "code after MPI calls gets a part of theirs.";
+  return " CPU time of system calls counts for the code at the next interrupt: if processes share processors, code "
+         "after MPI calls gets a part of the time of these calls.";
 }
 
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {
-  // Shares of CPU time are not those of the wall clock in the tables beneath.
+  // The heading names CPU time: the tables below show shares of wall time.
   Table table{"",
               {{"hot function (sampled " + clock_name(s) + ")", false, 48},
                "self",
@@ -75,9 +75,9 @@ Section hot_functions(const Application& a) {
   }
   add_summary(s, section.summary);
   section.blocks.push_back(note(fmt::format(
-      "Sampled: sums of weights of {} samples of {}, over ranks and threads, with the half width of their {:.0f} % "
-      "confidence interval. Self is in the function, total with what it called; MPI is the exact time in MPI calls "
-      "beneath it; least, most and mean are over the ranks.{}",
+      "Estimates from {} samples of {}, summed over ranks and threads, with the half width of the {:.0f} % confidence "
+      "interval. Self is time in the function itself, total includes its callees. MPI is the exact time in MPI calls "
+      "below the function. Least, most and mean refer to ranks.{}",
       shown(count(s.samples)), clock_name(s), s.confidence * 100, kernel_time(s))));
   const std::string percent = fmt::format("{:.0f} %", s.confidence * 100);
   Table table{"",
@@ -94,7 +94,7 @@ Section hot_functions(const Application& a) {
   const std::vector<double> mpi = mpi_beneath(s);
   double sum = 0;
   std::size_t shown_functions = 0;
-  for (; shown_functions < std::min(kHotFunctions, s.functions.size()) && sum < kMattering * s.self;
+  for (; shown_functions < std::min(kHotFunctions, s.functions.size()) && sum < kShownShare * s.self;
        ++shown_functions) {
     const SampledFunction& f = s.functions[shown_functions];
     if (!(f.self > 0)) break;
@@ -110,7 +110,7 @@ Section hot_functions(const Application& a) {
       static_cast<std::size_t>(std::count_if(s.functions.begin() + static_cast<std::ptrdiff_t>(shown_functions),
                                              s.functions.end(), [](const auto& f) { return f.self > 0; }));
   if (not_shown != 0) {
-    section.blocks.push_back(remark({{fmt::format("{}, {} of what was sampled: ", counted(not_shown, "more function"),
+    section.blocks.push_back(remark({{fmt::format("{}, {} of the sampled total: ", counted(not_shown, "more function"),
                                                   shown(share_of(s, s.self - sum)))},
                                      code("ardoise show profile.json functions")}));
   }

@@ -1,4 +1,4 @@
-// Sections that are figures: by rank, and over time. See sections.hpp.
+// Sections with figures only: by rank and over time. See sections.hpp.
 #include <fmt/format.h>
 
 #include "reports/document/sections.hpp"
@@ -20,7 +20,7 @@ Section density_maps(const Application& a) {
     return section;
   }
   for (Figure& page : density_figures(a)) add_figure(section.blocks, std::move(page));
-  if (section.blocks.empty()) section.left_out.push_back("density maps (of one colour)");
+  if (section.blocks.empty()) section.left_out.push_back("density maps (all ranks are alike)");
   return section;
 }
 
@@ -35,7 +35,7 @@ Section functions_over_time(const Application& a) {
   const SampleProfile& s = a.samples;
   if (!(s.self > 0)) return section;
   if (s.samples < kLeastSamplesInBin * s.timeline.bins) {
-    section.left_out.push_back(fmt::format("functions over time ({} are too few)", counted(s.samples, "sample")));
+    section.left_out.push_back(fmt::format("functions over time (only {})", counted(s.samples, "sample")));
     return section;
   }
   add_figure(section, functions_over_time_figure(a), "functions over time (the run was too short)");

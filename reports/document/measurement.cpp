@@ -1,5 +1,4 @@
-// How far the numbers can be trusted: a chapter for all programs, and a paragraph of each one's summary. See
-// sections.hpp.
+// Reliability of the numbers: a chapter for all programs, and a paragraph in the summary of each. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +12,11 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kSummaryNotices = 2;
-constexpr std::uint64_t kSamplesForFigure = 1000;  // the rate of fewer is soon told
+constexpr std::uint64_t kSamplesForFigure = 1000;  // fewer need no figure of the sampling rate
 
 Section ledger(const Run& run) {
   Section section{.title = "Ledger", .together = 0};
-  const char* const missing = run.running ? "To come" : "Lost";
+  const char* const missing = run.running ? "Pending" : "Lost";
   Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", missing}, {}};
   for (const Application& a : run.applications) {
     for (const Ledger& l : a.quality.ledger) {
@@ -39,8 +38,8 @@ Section ledger(const Run& run) {
                           exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
   }
   section.blocks = {
-      Paragraph{run.running ? "The programs were running: records to come were still with their ranks. Records arrive "
-                              "in packs."
+      Paragraph{run.running ? "The programs were running: the ranks still held pending records. Records arrive in "
+                              "packs."
                             : "Recorded must equal received plus dropped; lost is the difference. Records arrive in "
                               "packs."},
       std::move(table), std::move(packs)};
@@ -58,12 +57,12 @@ Section overhead(const Run& run) {
                           seconds(q.sending_seconds), seconds(q.blocked_seconds), seconds(q.sampling_seconds),
                           seconds(q.overhead_seconds), share(Facts(a).share(q.overhead_seconds))});
   }
-  section.blocks = {
-      Paragraph{
-          "Overhead is an estimate, the sum of three parts over all ranks: recording (the recorded calls times the "
-          "measured cost of one), sending with making room (of it blocked: no buffer was free) and sampling. Its "
-          "share is of the time of all ranks."},
-      std::move(table)};
+  section.blocks = {Paragraph{"Overhead is an estimate, summed over all ranks, of three parts: recording (recorded "
+                              "calls × measured cost of "
+                              "one call), sending with reducing full buffers (blocked: the part in which no buffer was "
+                              "free), and sampling. "
+                              "Share is the part of the time of all ranks."},
+                    std::move(table)};
   return section;
 }
 
@@ -89,15 +88,16 @@ Section sampling(const Run& run) {
       figure.caption = in_sentence(a.name) + ": " + figure.caption;
       add_figure(figures, std::move(figure));
     } else {
-      section.left_out.push_back(fmt::format("rate of sampling of {} (it did not change)", in_sentence(a.name)));
+      section.left_out.push_back(fmt::format("sampling rate of {} (it did not change)", in_sentence(a.name)));
     }
   }
   if (table.rows.empty()) return section;
   section.blocks = {
-      Paragraph{"Taken samples are discarded when the rate has been lowered; those that arrived stand for them. "
-                "Incomplete: the call stack could not be followed to its outermost function. Not usable: inside this "
-                "tool, or "
-                "where no sample can be taken. Cost is the share of the threads' time that sampling took."},
+      Paragraph{
+          "When the rate is lowered, taken samples are discarded and the remaining ones get more weight. "
+          "Incomplete: the call stack could not be unwound to its outermost function. Not usable: the sample fell "
+          "inside this tool or into code that cannot be sampled. Cost is the share of the threads' time that "
+          "sampling took."},
       std::move(table)};
   std::move(figures.begin(), figures.end(), std::back_inserter(section.blocks));
   return section;
@@ -111,20 +111,20 @@ Section clocks(const Run& run) {
         return a.quality.clock == first.clock && a.quality.clock_error_seconds == first.clock_error_seconds;
       })) {
     section.blocks.push_back(
-        Paragraph{{code(first.clock.empty() ? "not known" : first.clock, 80),
+        Paragraph{{code(first.clock.empty() ? "unknown" : first.clock, 80),
                    {fmt::format("; its error is at most {}.", human_seconds(first.clock_error_seconds))}}});
     return section;
   }
   Table table{"", {left("Program", 33), left("Clock", 47), "Error bound"}, {}};
   for (const Application& a : run.applications) {
-    table.rows.push_back({code(a.name), Text(a.quality.clock.empty() ? "not known" : a.quality.clock),
+    table.rows.push_back({code(a.name), Text(a.quality.clock.empty() ? "unknown" : a.quality.clock),
                           seconds(a.quality.clock_error_seconds)});
   }
   section.blocks.push_back(std::move(table));
   return section;
 }
 
-// A program whose interpreter could not be followed.
+// The samples show a Python interpreter, but no function of a script.
 bool lacks_python_functions(const Application& a) {
   const auto is_interpreter = [](const SampledFunction& f) {
     const std::string name = base_name(f.module);
@@ -137,7 +137,7 @@ bool lacks_python_functions(const Application& a) {
          std::ranges::none_of(a.samples.functions, is_of_script);
 }
 
-// Those that were not left at their defaults.
+// Options without their default values.
 Section options_of_run(const Run& run) {
   Text text;
   for (const RunSetting& s : run.settings) {
@@ -151,7 +151,7 @@ Section options_of_run(const Run& run) {
   return section;
 }
 
-Section not_seen(const Run& run) {
+Section not_measured(const Run& run) {
   Bullets list;
   for (const std::string& notice : run.notices) list.items.emplace_back(notice);
   for (const Application& a : run.applications) {
@@ -165,10 +165,10 @@ Section not_seen(const Run& run) {
   for (const Application& a : run.applications) {
     if (lacks_python_functions(a))
       list.items.push_back({code(a.name, 40),
-                            {": its functions are those of the Python interpreter and of compiled modules; functions "
-                             "of the script could not be sampled."}});
+                            {": samples show only functions of the Python interpreter and of compiled modules; "
+                             "functions of the script could not be sampled."}});
   }
-  list.items.emplace_back("Time before MPI_Init and after MPI_Finalize is in neither wall time nor shares.");
+  list.items.emplace_back("Wall time and shares exclude time before MPI_Init and after MPI_Finalize.");
   list.items.emplace_back("Calls inside MPI, inside this tool and in child processes are not counted.");
   Section section{.title = "Not measured", .together = 0};
   section.blocks.push_back(std::move(list));
@@ -179,7 +179,7 @@ Section not_seen(const Run& run) {
 
 Section measurement_quality(const Run& run) {
   Section chapter{.title = "Measurement quality", .id = "quality"};
-  chapter.sections = {ledger(run), overhead(run), sampling(run), clocks(run), options_of_run(run), not_seen(run)};
+  chapter.sections = {ledger(run), overhead(run), sampling(run), clocks(run), options_of_run(run), not_measured(run)};
   return chapter;
 }
 
@@ -187,7 +187,7 @@ Section measured(const Application& a) {
   const Quality& q = a.quality;
   std::uint64_t recorded = 0, dropped = 0, lost = 0, lost_samples = 0;
   for (const Ledger& l : q.ledger) {
-    if (l.record_class == "samples") {  // dropped on purpose when the rate falls
+    if (l.record_class == "samples") {  // dropped on purpose when the rate is lowered
       lost_samples += l.lost;
       continue;
     }
@@ -196,7 +196,7 @@ Section measured(const Application& a) {
     lost += l.lost;
   }
   const bool runs = a.ending.moment_seconds > 0;
-  const char* const missing = runs ? "still with the ranks" : "lost";
+  const char* const missing = runs ? "pending" : "lost";
   std::string text = fmt::format(
       "Measured{}: {} recorded, {} dropped, {} {}{}{}; the tool cost about {} of the ranks' time ({}, an estimate)",
       runs ? " so far" : "", counted(recorded, "event"), with_separators(dropped), with_separators(lost), missing,

@@ -1,4 +1,4 @@
-// What a program was, how its time splits, what to change first. See sections.hpp.
+// A program: its facts, the split of its time, its findings. See sections.hpp.
 #include <fmt/format.h>
 
 #include "reports/document/sections.hpp"
@@ -27,7 +27,7 @@ std::string in_one_line(const Application& a, const Facts& facts) {
 }
 
 FindingList first_findings(std::vector<Finding> all) {
-  std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // the table of hot functions says it
+  std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // shown in the table of hot functions
   return first_of(std::move(all), kSummaryFindings, "report");
 }
 
@@ -47,12 +47,12 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
   if (!a.working_directory.empty()) fact("Folder", code(a.working_directory, 200));
   fact("Ranks", counted(a.ranks, "rank") + (a.hosts.empty() ? "" : " on " + counted(a.hosts.size(), "host")) +
                     (a.threads > 1 ? fmt::format(", up to {} recording threads", a.threads) : ""));
-  if (const std::string place = place_in_world(run, a); !place.empty()) fact("In the world", place);
+  if (const std::string place = place_in_world(run, a); !place.empty()) fact("World", place);
   if (a.hosts.size() == 1) fact("Hosts", code(a.hosts.front()));
   if (a.hosts.size() > 1) fact("Hosts", {code(a.hosts.front()), {" … "}, code(a.hosts.back())});
   if (!a.thread_level.empty()) fact("Thread level", code(a.thread_level));
   fact("Wall time",
-       fmt::format("{}, from MPI_Init to MPI_Finalize of the longest rank; MPI_Init itself {}; "
+       fmt::format("{} from MPI_Init to MPI_Finalize, maximum over ranks; MPI_Init took {}; "
                    "started {} after the first program",
                    human_seconds(a.wall_seconds), human_seconds(a.init_seconds), human_seconds(a.start_seconds)));
   if (facts.rank_seconds > 0) {
@@ -64,9 +64,9 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
   const Efficiency& e = facts.efficiency;
   if (e.known && a.ranks > 1) {
     const std::string parts =
-        e.parts_known
-            ? fmt::format("; that is serialisation {:.2f} × transfer {:.2f} (an estimate)", e.serialisation, e.transfer)
-            : "";
+        e.parts_known ? fmt::format("; communication = serialisation {:.2f} × transfer {:.2f} (an estimate)",
+                                    e.serialisation, e.transfer)
+                      : "";
     fact("Efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} × communication {:.2f}{}", e.parallel,
                                    e.load_balance, e.communication, parts));
   }
@@ -88,8 +88,9 @@ Section overview(const Run& run, const Application& a) {
     section.blocks.emplace_back(std::move(list));
   if (facts.efficiency.known && a.ranks > 1) {
     section.blocks.push_back(
-        note("Useful time is time outside MPI. Load balance is its mean over its maximum, communication efficiency its "
-             "maximum over the wall time (both as POP defines them); above 0.8 is regarded as acceptable."));
+        note("Useful time is time outside MPI. Load balance is mean ÷ maximum of the ranks' useful time, communication "
+             "efficiency is maximum useful time ÷ wall time (both as POP defines them). Values above 0.8 are regarded "
+             "as acceptable."));
   }
   add_figure(section.blocks, rank_times_figure(a));
   return section;

@@ -15,15 +15,15 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kRows = 8, kMostSeries = 6, kFunctionRows = 4;
-constexpr double kWorthARow = 0.25;  // of what a call takes: waiting
+constexpr double kWorthARow = 0.25;  // of a call's time: waiting
 
 double seconds_in(const SnapshotSeries& s) { return std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0); }
 
-std::string how_sure(const SnapshotSeries& s) {
+std::string detection_in_words(const SnapshotSeries& s) {
   return s.call_sites == 1
-             ? fmt::format("one call site; {} of the steps have as many calls as most", human_share(s.regular))
-             : fmt::format("{} call sites are called as often; {} of the steps have nearly all of them", s.call_sites,
-                           human_share(s.regular));
+             ? fmt::format("one call site; {} of the steps have the usual number of calls", human_share(s.regular))
+             : fmt::format("{} call sites with equal numbers of calls; {} of the steps have nearly all of them",
+                           s.call_sites, human_share(s.regular));
 }
 
 FactList facts_of(const Application& a, const SnapshotSeries& s) {
@@ -37,7 +37,7 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
       capitalised(round_word(s, false)),
       fmt::format("{} on each of {} of {}, {} of the run{}", with_separators(rounds_in(s)), s.ranks,
                   counted(a.ranks, "rank"), human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),
-                  most_rounds(s) > 1 ? fmt::format("; kept in steps of {}", most_rounds(s)) : ""));
+                  most_rounds(s) > 1 ? fmt::format("; stored in steps of {}", most_rounds(s)) : ""));
   if (const double share = waiting_share(s); share > 0) {
     const auto waits = [](const SnapshotCalls& each) {
       return std::accumulate(each.waiting_seconds.begin(), each.waiting_seconds.end(), 0.0);
@@ -50,20 +50,20 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
     }
     list.facts.emplace_back("Waiting in MPI", std::move(text));
   }
-  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", how_sure(s));
+  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", detection_in_words(s));
   return list;
 }
 
 struct Chosen {
   std::string heading;
   std::size_t snapshot;
-  std::vector<std::size_t> like_it;  // a single one has too few samples: what is told of functions is their mean
+  std::vector<std::size_t> like_it;  // sampled functions are means over these: one snapshot has too few samples
 };
 
-// The slowest, the median, the first and the last.
+// The slowest, median, first and last snapshot.
 std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
-  const auto seconds = of_a_round(s, s.seconds);
-  const auto [begin, end] = alike(s);
+  const auto seconds = round_means(s, s.seconds);
+  const auto [begin, end] = comparable(s);
   std::vector<std::size_t> in_order(end - begin);
   std::iota(in_order.begin(), in_order.end(), begin);
   auto by_time = in_order;
@@ -85,9 +85,9 @@ std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
 }
 
 void add_counters(Table& table, const SnapshotSeries& s, const std::vector<Chosen>& chosen) {
-  // Of those that are like the chosen one, in a round, mean of the ranks.
+  // Means over Chosen::like_it, of one round and rank.
   const auto of_chosen = [&](const SnapshotCounter& counter) {
-    const auto mean = mean_of_ranks(s, counter.counts);
+    const auto mean = rank_means(s, counter.counts);
     std::vector<double> means;
     for (const Chosen& each : chosen) {
       double sum = 0;
@@ -113,7 +113,7 @@ void add_counters(Table& table, const SnapshotSeries& s, const std::vector<Chose
 
 Table side_by_side(const Application& a, const SnapshotSeries& s) {
   const auto chosen = chosen_of(s);
-  Table table{fmt::format("{} side by side, time of one, mean of the ranks", capitalised(round_word(s, false))),
+  Table table{fmt::format("{} compared: time of one, mean over ranks", capitalised(round_word(s, false))),
               {left("Call", 16), left("called from, or function", 36)},
               {}};
   for (const Chosen& each : chosen) table.columns.emplace_back(Text(each.heading), true, 11);
@@ -122,11 +122,11 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
     for (const Chosen& each : chosen) cells.emplace_back(seconds(of_round[each.snapshot]));
     table.rows.push_back(std::move(cells));
   };
-  row("", "all", of_a_round(s, s.seconds));
-  row("", "outside of MPI and I/O", of_a_round(s, own_seconds(s)));
-  if (waiting_share(s) > 0) row("", "waiting in MPI", of_a_round(s, s.waiting_seconds));
+  row("", "all", round_means(s, s.seconds));
+  row("", "outside MPI and I/O", round_means(s, own_seconds(s)));
+  if (waiting_share(s) > 0) row("", "waiting in MPI", round_means(s, s.waiting_seconds));
   for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
-    const auto mean = mean_of_ranks(s, s.functions[i].seconds);
+    const auto mean = rank_means(s, s.functions[i].seconds);
     const SnapshotFunction& f = s.functions[i];
     std::vector<Cell> cells{"(sampled)", symbol(name_as_sampled(a.samples, f.symbol, f.source_file, f.line), 36)};
     for (const Chosen& each : chosen) {
@@ -139,7 +139,7 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
   for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
     if (calls.function.empty()) continue;
-    const auto all = mean_of_ranks(s, calls.seconds), waiting = mean_of_ranks(s, calls.waiting_seconds);
+    const auto all = rank_means(s, calls.seconds), waiting = rank_means(s, calls.waiting_seconds);
     row(code(calls.function), symbol(name_of(calls), 36), all);
     if (std::ranges::any_of(chosen, [&](const Chosen& each) {
           return waiting[each.snapshot] > 0 && waiting[each.snapshot] >= kWorthARow * all[each.snapshot];
@@ -150,10 +150,10 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
   return table;
 }
 
-// Of the values that the program told.
+// Values that the program reported.
 Table values_of(const SnapshotSeries& s) {
-  Table table{fmt::format("Values told in {}", round_word(s, false)),
-              {left("Value", 24), "told", "mean", "least", "greatest", "mean of the first", "of the last"},
+  Table table{fmt::format("Values reported in {}", round_word(s, false)),
+              {left("Value", 24), "count", "mean", "minimum", "maximum", "mean of the first", "of the last"},
               {}};
   for (const SnapshotValue& value : s.values) {
     const auto mean = [](double sum, std::uint64_t count) {
@@ -186,7 +186,7 @@ void add_rank_moves(Section& section, const Application& a, std::size_t at) {
   section.blocks.push_back(Paragraph{text});
 }
 
-// shows_waiting: with a map of waiting; set where there was one, which is enough for a section.
+// shows_waiting: a series before has shown its map of waiting; a section has one at most.
 void add_series(Section& section, const Application& a, std::size_t at, bool& shows_waiting) {
   const SnapshotSeries& s = a.snapshots.series[at];
   Figure figure = series_figure(a, at);
@@ -206,39 +206,37 @@ void add_series(Section& section, const Application& a, std::size_t at, bool& sh
   section.blocks.push_back(side_by_side(a, s));
   if (!s.functions.empty()) {
     section.blocks.push_back(remark(fmt::format(
-        "Functions are estimates: means of the slow {0}, the middle half, the first and the last tenth of them.",
+        "Times of functions are sampled: means over the slow {0}, the middle half, the first and the last tenth.",
         round_word(s, false))));
   }
   if (!s.values.empty()) section.blocks.push_back(values_of(s));
 }
 
-void add_complaints(Section& section, const Application& a) {
+void add_limits(Section& section, const Application& a) {
   const Snapshots& snapshots = a.snapshots;
   if (snapshots.ranks_with_gaps != 0) {
-    section.blocks.push_back(note(
-        fmt::format("{} of {} {} in no iterations, snapshots and phases: packs of {} are missing.",
-                    snapshots.ranks_with_gaps, counted(a.ranks, "rank"), snapshots.ranks_with_gaps == 1 ? "is" : "are",
-                    snapshots.ranks_with_gaps == 1 ? "it" : "them")));
+    section.blocks.push_back(
+        note(fmt::format("Iterations, snapshots and phases exclude {} of {}, whose packs are incomplete.",
+                         snapshots.ranks_with_gaps, counted(a.ranks, "rank"))));
   }
   if (snapshots.ranks_with_sums != 0) {
     section.blocks.push_back(note(fmt::format(
-        "Calls of {} of {} became sums, for lack of memory or because --record says so: no iterations are found "
-        "in these ranks, and in snapshots and phases the sums are spread evenly over the time in which the calls were "
-        "made, an estimate. A greater --budget, or a process more for the analyzers, would keep the calls.",
+        "Calls of {} of {} were reduced to sums because memory was short or --record asks for it. Iterations are not "
+        "detected in these ranks; in snapshots and phases the sums are spread evenly over the time of the calls (an "
+        "estimate). A larger --budget or one more analyzer process would keep the calls.",
         snapshots.ranks_with_sums, counted(a.ranks, "rank"))));
   }
   if (snapshots.unfinished_phases + snapshots.unbegun_phases != 0) {
-    section.blocks.push_back(
-        note(fmt::format("Phases that are not shown: {} begun and not ended, {} ended and not begun.",
-                         snapshots.unfinished_phases, snapshots.unbegun_phases)));
+    section.blocks.push_back(note(fmt::format("Phases not shown: {} without an end, {} without a begin.",
+                                              snapshots.unfinished_phases, snapshots.unbegun_phases)));
   }
   if (snapshots.further_marks != 0) {
     section.blocks.push_back(note(fmt::format("{} not shown: a rank had more than 64 names of snapshots and phases.",
                                               counted(snapshots.further_marks, "mark", "is", "are"))));
   }
   if (snapshots.marks_of_other_threads != 0) {
-    section.blocks.push_back(note(fmt::format("Snapshots and phases of other threads than the first are not shown: {}.",
-                                              snapshots.marks_of_other_threads)));
+    section.blocks.push_back(note(fmt::format("{} not shown: snapshots and phases of threads other than the first.",
+                                              counted(snapshots.marks_of_other_threads, "mark", "is", "are"))));
   }
 }
 
@@ -251,7 +249,7 @@ Section profile_over_time(const Application& a) {
   for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i, shows_waiting);
   if (series.size() > kMostSeries)
     section.blocks.push_back(note(fmt::format("profile.json has {} more series.", series.size() - kMostSeries)));
-  add_complaints(section, a);
+  add_limits(section, a);
   if (find_series(a.snapshots, "iteration") == nullptr && series.empty())
     section.left_out.push_back("iterations (no main loop was found)");
   return section;

@@ -1,4 +1,4 @@
-// Ranks that spend their time differently, from samples. See sections.hpp.
+// Groups of ranks that spend their time differently, from samples. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kGroups = 8, kFunctionsOfGroup = 3;
 constexpr double kLeastShareInGroup = 0.01;
 
-// The functions in which a group differs most from the greatest one; of that one simply the greatest.
+// The functions in which a group differs most from the largest group; for the largest group its largest functions.
 Cell where_time_goes(const SampleProfile& s, std::size_t group) {
   const std::vector<double>&share = s.clusters[group].mean_share, &of_greatest = s.clusters[0].mean_share;
   std::vector<std::size_t> order(share.size());
@@ -29,7 +29,7 @@ Cell where_time_goes(const SampleProfile& s, std::size_t group) {
     const std::size_t i = order[k];
     lines.push_back(
         {symbol(short_name(s.functions[s.per_rank.functions[i]]), 60),
-         human_share(share[i]) + (group == 0 ? "" : fmt::format(" (not {})", human_share(of_greatest[i])))});
+         human_share(share[i]) + (group == 0 ? "" : fmt::format(" (largest group: {})", human_share(of_greatest[i])))});
   }
   return lines;
 }
@@ -42,18 +42,17 @@ Section rank_groups(const Application& a) {
   if (s.clusters.empty() || !(s.self > 0)) return section;
   const std::string distance = human_share(s.cluster_distance);
   if (s.clusters.size() == 1) {
-    section.left_out.push_back(
-        fmt::format("groups of ranks (none differs from another in more than {} of its time)", distance));
+    section.left_out.push_back(fmt::format("groups of ranks (all ranks differ in at most {} of their time)", distance));
     return section;
   }
   section.blocks.push_back(note(fmt::format(
-      "Ranks whose shares of time by function differ from a leading rank's in at most {} of it make a group (leader "
-      "clustering, by half the sum of differences).",
+      "A group contains the ranks whose time shares by function differ from its leader's by at most {} (leader "
+      "clustering; distance: half the sum of the differences).",
       distance)));
   std::vector<std::vector<std::uint32_t>> members(s.clusters.size());
   for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank)
     members[s.cluster_of_rank[rank]].push_back(a.world_rank(rank));
-  Table table{"", {"Ranks", left("which", 34), left("where they spend their time", 61)}, {}};
+  Table table{"", {"Ranks", left("which", 34), left("Functions with most time", 61)}, {}};
   for (std::size_t c = 0; c < std::min(kGroups, s.clusters.size()); ++c)
     table.rows.push_back({exact(s.clusters[c].ranks), Text(rank_ranges(members[c], 8)), where_time_goes(s, c)});
   section.blocks.push_back(std::move(table));

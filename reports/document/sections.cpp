@@ -1,4 +1,4 @@
-// The list of sections, in the order in which they stand in a program's chapter; see sections.hpp.
+// The sections of a program's chapter, in order; see sections.hpp.
 #include "reports/document/sections.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ struct Entry {
   bool in_short_report;
 };
 
-// After the overview.
+// The sections after the overview.
 constexpr Entry kSections[]{{ending, true},
                             {waiting, true},
                             {profile_over_time, false},
@@ -38,7 +38,6 @@ constexpr Entry kSections[]{{ending, true},
                             {extensions, false},
                             {measured, false}};
 
-// A column in which no row says anything says nothing.
 void drop_empty_columns(Table& table) {
   for (std::size_t c = table.columns.size(); c-- > 1;) {
     const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
@@ -51,7 +50,7 @@ void drop_empty_columns(Table& table) {
   }
 }
 
-// The last words of a chapter.
+// Lists omitted sections at the end of the chapter.
 void add_left_out(Section& chapter) {
   std::string text;
   for (const Section& section : chapter.sections) {
@@ -59,7 +58,7 @@ void add_left_out(Section& chapter) {
   }
   if (text.empty()) return;
   Section last;
-  last.blocks.push_back(note("Left out because they show nothing: " + text + "."));
+  last.blocks.push_back(note("Omitted because they would show nothing: " + text + "."));
   chapter.sections.push_back(std::move(last));
 }
 
@@ -72,7 +71,7 @@ void tidy(Section& chapter) {
   add_left_out(chapter);
 }
 
-// In the short report tables stay and figures go.
+// The short report has tables but no figures.
 void shorten(Section& section) {
   std::erase_if(section.blocks, [](const Block& block) { return std::holds_alternative<Figures>(block); });
   section.left_out.clear();

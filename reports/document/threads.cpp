@@ -1,4 +1,4 @@
-// What threads do: OpenMP regions, and the threads by number. See sections.hpp.
+// OpenMP regions, and CPU time by thread number. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string processors(const RankSummary& r) {
   const auto [least, most] = std::minmax_element(r.processors.begin(), r.processors.end());
   const auto [host_least, host_most] = std::minmax_element(r.host_processors.begin(), r.host_processors.end());
   if (*least == 0) return "";
-  return fmt::format("; a rank may use {} of its host's {} processors", range(*least, *most),
+  return fmt::format("; a rank may run on {} of its host's {} processors", range(*least, *most),
                      range(*host_least, *host_most));
 }
 
@@ -33,8 +33,8 @@ void add_regions(const SampleProfile& s, const ThreadWork& work, std::vector<Blo
   if (work.regions.empty()) return;
   const double all = work.in_regions + work.in_library + work.outside;
   to.push_back(note(fmt::format(
-      "OpenMP regions take {} of the program's CPU time (sampled), the OpenMP library, where threads wait for work and "
-      "for each other, {}, the rest {}. Balance is the mean over the busiest of a rank's threads.",
+      "OpenMP regions take {} of the program's CPU time (sampled). The OpenMP library, in which threads wait for work "
+      "and for each other, takes {}, other code {}. Balance is mean ÷ maximum of the CPU times of a rank's threads.",
       human_share(work.in_regions / all), human_share(work.in_library / all), human_share(work.outside / all))));
   Table table{"", {left("OpenMP region", kRegionWidth), "Threads", "Time", "Share", "Busiest", "Mean", "Balance"}, {}};
   for (const RegionWork& region : work.regions) {
@@ -70,7 +70,7 @@ Section threads(const Application& a) {
   if (sums.size() < 2 || !(s.self > 0)) return section;
   const ThreadWork work = thread_work(a);
   section.blocks.push_back(Paragraph{fmt::format(
-      "Threads that worked in a rank: {}{}.", range(work.least_working, work.most_working), processors(a.per_rank))});
+      "Working threads in a rank: {}{}.", range(work.least_working, work.most_working), processors(a.per_rank))});
   add_regions(s, work, section.blocks);
   Table table{"", {"Thread", "in ranks", "Sampled", "Least", "Mean", "Most"}, {}};
   for (const auto& [thread, sum] : sums) {

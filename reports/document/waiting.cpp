@@ -1,4 +1,4 @@
-// Why ranks wait in MPI: patterns, call sites, who waits for whom. See sections.hpp.
+// Waiting in MPI: patterns, call sites, pairs of ranks, causes, critical path. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10, kPathParts = 8;
-constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
+constexpr double kLeastShare = 0.001;  // of all waiting; smaller entries are omitted
 constexpr double kCauseShare = 0.01, kPathShare = 0.01, kOfProcessors = 0.02;
 
 double all_waiting(const Waiting& waiting) {
@@ -30,7 +30,7 @@ Cell awaited_rank(const Application& a, const LongestWait& wait) {
 
 Table pattern_table(const Application& a) {
   const Facts facts(a);
-  Table table{"", {left("Pattern", 46), "Times", "Time", "Share", "Longest", "at", "of rank", "for rank"}, {}};
+  Table table{"", {left("Pattern", 46), "Count", "Time", "Share", "Longest", "at", "of rank", "for rank"}, {}};
   for (const WaitTotal& each : a.waiting.patterns) {
     table.rows.push_back({pattern_in_words(each.pattern), count(each.occurrences), seconds(each.seconds),
                           share(facts.share(each.seconds)), seconds(each.longest.seconds),
@@ -41,9 +41,10 @@ Table pattern_table(const Application& a) {
 }
 
 Table site_table(const Application& a, double least, std::size_t& sites) {
-  Table table{"Where",
-              {left("Called from", 32), left("Call", 16), left("Pattern", 19), "Times", "Waiting", "of", "Longest"},
-              {}};
+  Table table{
+      "Call sites",
+      {left("Called from", 32), left("Call", 16), left("Pattern", 19), "Count", "Waiting", "Call time", "Longest"},
+      {}};
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
@@ -59,13 +60,13 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
   for (const WaitEdge& edge : a.waiting.edges)
     edges.push_back({a.world_rank(edge.waiter), a.world_rank(edge.awaited), edge.seconds});
   std::ranges::stable_sort(edges, std::ranges::greater{}, &WaitEdge::seconds);
-  const auto& origins = a.waiting.per_rank.origin_seconds;  // none in old files
-  Table table{"Waits between ranks", {"Rank", "waits for rank", "Time", "All ranks for it"}, {}};
+  const auto& origins = a.waiting.per_rank.origin_seconds;  // empty in old files
+  Table table{"Waits between ranks", {"Rank", "waits for rank", "Time", "All waits for it"}, {}};
   if (!origins.empty()) table.columns.emplace_back("Caused by it");
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
     if (++pairs > kPairs) continue;
-    // Other programs have the sums of their ranks.
+    // Ranks of other programs have their sums in those programs.
     const auto of_awaited = [&](const std::vector<double>& by_rank) {
       const std::uint32_t own = edge.awaited - a.first_rank;
       return own < by_rank.size() ? Cell(seconds(by_rank[own])) : Cell("");
@@ -84,13 +85,14 @@ std::string cause_in_words(const Application& a, const WaitCause& cause) {
 }
 
 Table other_table(const Application& a, double least, std::size_t& others) {
-  Table table{
-      "Late ranks of other programs", {left("Program", 22), "Rank", "Time", left("does longer", 44), "Time"}, {}};
+  Table table{"Late ranks of other programs",
+              {left("Program", 22), "Rank", "Waiting for it", left("Longer in", 44), "Waiting caused"},
+              {}};
   for (const WaitedOther& other : a.waiting.others) {
     if (other.seconds < least) break;
     if (++others > kPairs) continue;
     const bool is_known = !other.cause.kind.empty();
-    const std::string cause = is_known ? cause_in_words(a, other.cause) : "(not known)";
+    const std::string cause = is_known ? cause_in_words(a, other.cause) : "(unknown)";
     table.rows.push_back({code(other.program, 40), exact(other.rank), seconds(other.seconds),
                           other.cause.symbol.empty() ? Cell(cause) : Cell(symbol(cause, 44)),
                           is_known ? Cell(seconds(other.cause.seconds)) : Cell("")});
@@ -99,8 +101,8 @@ Table other_table(const Application& a, double least, std::size_t& others) {
 }
 
 Table cause_table(const Application& a, double least, std::size_t& causes) {
-  Table table{"Causes: what late ranks do longer than the waiting ranks",
-              {"Rank", left("does longer", 52), "Time", "± at 99 %"},
+  Table table{"Causes: activities on which late ranks spend more time than the waiting ranks",
+              {"Late rank", left("Longer in", 52), "Waiting caused", "± at 99 %"},
               {}};
   for (const WaitCause& cause : a.waiting.causes) {
     if (cause.seconds < least) continue;
@@ -115,11 +117,11 @@ Table cause_table(const Application& a, double least, std::size_t& causes) {
 Cell place_of(const Application& a, const PathPart& part) {
   if (part.kind == "other") return "outside MPI, not sampled: sleeping, blocked";
   if (part.function.empty()) return symbol(name_as_sampled(a.samples, part.symbol, part.source_file, part.line), 56);
-  return symbol(part.function + " of " + name_of(part), 56);
+  return symbol(part.function + " in " + name_of(part), 56);
 }
 
 Table path_table(const Application& a, std::size_t& parts) {
-  Table table{"The critical path: the work that determined how long the run took",
+  Table table{"Critical path: the work that determined the run time",
               {left("In", 56), "Time", "± at 99 %", "Share", "Most on rank"},
               {}};
   const double whole = path_seconds(a);
@@ -135,7 +137,7 @@ Table path_table(const Application& a, std::size_t& parts) {
   return table;
 }
 
-// The ranks that the path is in most.
+// The ranks with the largest parts of the path, and how exact it is.
 std::string path_in_ranks(const Application& a) {
   const auto& of_rank = a.waiting.per_rank.critical_path_seconds;
   std::vector<std::uint32_t> ranks(of_rank.size());
@@ -143,21 +145,23 @@ std::string path_in_ranks(const Application& a) {
   std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return of_rank[rank]; });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 3) && of_rank[ranks[i]] > 0; ++i) {
-    text += fmt::format("{} rank {} for {}", i == 0 ? "The path is in" : ",", a.world_rank(ranks[i]),
+    text += fmt::format("{} rank {} for {}", i == 0 ? "The path runs through" : ",", a.world_rank(ranks[i]),
                         human_seconds(of_rank[ranks[i]]));
   }
   if (text.empty()) return text;
   text += is_path_whole(a)
-              ? ". Ranks' shares are exact, shares of functions are sampled. Only work on the path shortens the run."
-              : ". It is an estimate: where the reason of a wait is unknown (below), it stays in the waiting rank.";
+              ? ". Times of ranks are exact, times of functions are sampled. Only less work on the path shortens the "
+                "run."
+              : ". The path is an estimate: at a wait of unknown cause (below) it stays in the waiting rank.";
   const double unknown = a.waiting.unresolved.critical_path_seconds;
   if (const double before = a.wall_seconds - path_seconds(a) - unknown; before > kPathShare * a.wall_seconds)
-    text += fmt::format(" It is {} shorter than the run: it begins in a rank that left MPI_Init later than others.",
-                        human_seconds(before));
+    text +=
+        fmt::format(" The path is {} shorter than the run: it begins in a rank that left MPI_Init later than others.",
+                    human_seconds(before));
   if (a.waiting.critical_path_elsewhere_seconds > 0)
-    text += " The programs of this MPI_COMM_WORLD have one path; it is exact where the waits of all of them are known.";
+    text += " All programs of this MPI_COMM_WORLD share one path; it is exact if all their waits are known.";
   if (unknown > 0)
-    text += fmt::format(" It is unknown for {} of the run: there was no memory for all waits.", human_seconds(unknown));
+    text += fmt::format(" The path is unknown for {} of the run: memory for waits ran out.", human_seconds(unknown));
   return text;
 }
 
@@ -166,43 +170,45 @@ FactList efficiency_facts(const ParallelEfficiency& e) {
   const auto fact = [&](const char* name, double value, const char* meaning) {
     list.facts.emplace_back(name, fmt::format("{:.2f}: {}", value, meaning));
   };
-  fact("Load balance", e.load_balance, "mean ÷ most useful time of ranks");
-  fact("Serialisation", e.serialisation, "efficiency after waiting for other ranks in turn (an estimate)");
-  fact("Transfer", e.transfer, "efficiency after MPI's own time, likewise (an estimate)");
+  fact("Load balance", e.load_balance, "mean ÷ maximum of the ranks' useful time");
+  fact("Serialisation", e.serialisation,
+       "efficiency if waiting for other ranks in turn were the only loss (an estimate)");
+  fact("Transfer", e.transfer, "efficiency if time in MPI itself were the only loss (an estimate)");
   fact("Parallel efficiency", e.parallel, "the product; above 0.8 is regarded as acceptable");
   return list;
 }
 
-std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
+std::string unknown_in_words(const UnresolvedWaiting& unresolved) {
   std::string text;
   const auto add = [&](const UnresolvedCounts& counts, const char* what, const char* incomplete) {
     const auto add_reason = [&](std::uint64_t number, const char* why) {
       if (number == 0) return;
-      text += fmt::format("{}{} because {}", text.empty() ? "Unknown for " : ", for ", counted(number, what), why);
+      text += fmt::format("{}{} because {}", text.empty() ? "Waiting is unknown for " : ", for ", counted(number, what),
+                          why);
     };
-    add_reason(counts.folded, "memory was short and calls before them became sums");
+    add_reason(counts.folded, "the event buffer was full and earlier calls became sums");
     add_reason(counts.incomplete, incomplete);
-    add_reason(counts.beyond_memory, "too many were under way at a time");
-    add_reason(counts.other, "they are on intercommunicators, or by several threads");
+    add_reason(counts.beyond_memory, "too many were in progress at once");
+    add_reason(counts.other, "they use intercommunicators or several threads");
   };
-  add(unresolved.collective_calls, "collective call", "not all ranks of their communicator were seen in them");
-  add(unresolved.message_ends, "end of a message", "the other end was not seen");
+  add(unresolved.collective_calls, "collective call", "not all ranks of the communicator were recorded");
+  add(unresolved.message_ends, "message end", "the other end was not recorded");
   if (!text.empty()) text += ". ";
   if (unresolved.below_clock_seconds > 0) {
-    text += fmt::format("Waits of {} in all are shorter than the error of the clocks and not counted.",
+    text += fmt::format("Waits shorter than the clock error, {} in total, are not counted.",
                         human_seconds(unresolved.below_clock_seconds));
   }
   return text;
 }
 
-// Waiting that no other rank is to blame for.
+// Waiting for a processor, which no other rank caused.
 std::string without_processor(const Application& a) {
   const auto& seconds = a.waiting.per_rank.without_processor_seconds;
   const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (sum < kOfProcessors * all_waiting(a.waiting)) return "";
   return fmt::format(
-      "For up to {} of this, ranks were ready to run but other processes had their processors (an estimate from the "
-      "kernel's figures).",
+      "During up to {} of this waiting, ranks were ready to run but other processes occupied their processors (an "
+      "estimate from kernel statistics).",
       human_seconds(sum));
 }
 
@@ -211,10 +217,10 @@ std::string without_processor(const Application& a) {
 Section waiting(const Application& a) {
   Section section{.title = "Waiting in MPI"};
   const double all = all_waiting(a.waiting);
-  if (!(all > 0) && what_is_not_known(a.waiting.unresolved).empty()) return section;
+  if (!(all > 0) && unknown_in_words(a.waiting.unresolved).empty()) return section;
   section.blocks = {
-      note("Measured from when all ranks of a collective, or both of a message, entered and left their calls. Waits "
-           "are in MPI's time, summed over ranks.")};
+      note("Measured from the times at which all ranks of a collective, or both ranks of a message, entered and left "
+           "their calls. Waiting is part of the time in MPI and summed over ranks.")};
   if (all > 0) {
     std::size_t sites = 0, pairs = 0;
     if (a.waiting.efficiency.parallel > 0) section.blocks.push_back(efficiency_facts(a.waiting.efficiency));
@@ -229,7 +235,7 @@ Section waiting(const Application& a) {
     add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
     if (pairs_shown != 0 && !a.waiting.per_rank.origin_seconds.empty())
       section.blocks.push_back(
-          remark("Caused by it: waits for a late rank count for the rank that made it late, along chains of waits (an "
+          remark("Caused by it: along a chain of waits, all waiting counts for the rank that delayed the first one (an "
                  "estimate)."));
     std::size_t others = 0;
     Table other = other_table(a, kLeastShare * all, others);
@@ -253,7 +259,7 @@ Section waiting(const Application& a) {
       section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   }
   if (const std::string text = without_processor(a); !text.empty()) section.blocks.push_back(remark(text));
-  const std::string unknown = what_is_not_known(a.waiting.unresolved);
+  const std::string unknown = unknown_in_words(a.waiting.unresolved);
   if (!unknown.empty()) section.blocks.push_back(remark(unknown));
   return section;
 }

@@ -15,9 +15,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr const char* kFont =
-    "Latin Modern Sans";                   // as in the report; fontconfig finds the nearest where it is missing
-constexpr std::size_t kSharpPixels = 400;  // viewers that smooth images blur less than one of so many pixels
+constexpr const char* kFont = "Latin Modern Sans";  // as in the report; fontconfig substitutes a missing font
+constexpr std::size_t kSharpPixels = 400;  // image size at which smoothing by viewers blurs less than one pixel
 
 std::uint32_t pixel(Rgb c) {
   const auto byte = [](double v) { return static_cast<std::uint32_t>(std::lround(v * 255)); };
@@ -112,7 +111,7 @@ void Canvas::fill(double x, double y, double w, double h, Rgb c) {
 
 void Canvas::polygon(const std::vector<std::pair<double, double>>& points, Rgb c) {
   colour(c);
-  cairo_new_path(cr_.get());  // text leaves a point behind
+  cairo_new_path(cr_.get());  // text leaves a current point
   for (const auto& [x, y] : points) cairo_line_to(cr_.get(), x, y);
   cairo_close_path(cr_.get());
   cairo_fill(cr_.get());

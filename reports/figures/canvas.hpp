@@ -1,4 +1,4 @@
-// A PDF page to draw on, in points (1/72 inch), y downwards: the only file that knows Cairo. Used by the figures.
+// A PDF page to draw on, in points (1/72 inch), y downwards. The only user of Cairo.
 #pragma once
 
 #include <cairo.h>
@@ -21,12 +21,12 @@ struct Grid {
   double& at(std::size_t column, std::size_t row) { return values[row * columns + column]; }
 };
 
-// The same picture with at most `most` cells on each side: each new cell is the mean of those it covers.
+// The grid reduced to at most `most` cells on each side; each new cell is a mean.
 [[nodiscard]] Grid reduced(const Grid& grid, std::size_t most);
 
 enum class Align { left, centre, right };
 
-// One figure, one file. Draw, then finish(), which says whether the file is whole.
+// One figure in one file. Draw, then call finish(), which reports errors.
 class Canvas {
  public:
   Canvas(const std::string& path, double width, double height);
@@ -39,14 +39,14 @@ class Canvas {
   void fill(double x, double y, double w, double h, Rgb colour);
   void polygon(const std::vector<std::pair<double, double>>& points, Rgb colour);
   void circle(double x, double y, double radius, Rgb inside);
-  // A bent arrow between two circles.
+  // A curved arrow between two circles.
   void arrow(double x1, double y1, double x2, double y2, double gap, double width, Rgb colour);
-  // Cells as one image that stays sharp in every viewer.
+  // Cells as one image that stays sharp in all viewers.
   void cells(double x, double y, double w, double h, const Grid& grid, const Scale& scale);
-  // A colour bar with its numbers, upright; `format` writes a number with its unit.
+  // An upright colour bar with its numbers; `format` writes a number with its unit.
   void legend(double x, double y, double h, const Scale& scale, const std::string& title,
               std::string (*format)(double));
-  // The same, lying, `w` wide, numbers at its ends.
+  // A horizontal colour bar, `w` wide, with numbers at its ends.
   void flat_legend(double x, double y, double w, const Scale& scale, std::string (*format)(double));
   [[nodiscard]] double text_width(const std::string& text, double size = 7.5);
   [[nodiscard]] Outcome finish();

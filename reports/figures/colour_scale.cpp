@@ -47,7 +47,7 @@ Scale Scale::over(const std::vector<double>& values, bool log_allowed) {
 }
 
 double Scale::at(double value) const {
-  if (high_ <= low_) return 0.5;  // all the same: neither little nor much
+  if (high_ <= low_) return 0.5;  // all values are equal
   if (log_) return value <= low_ ? 0 : std::log(value / low_) / std::log(high_ / low_);
   return (value - low_) / (high_ - low_);
 }

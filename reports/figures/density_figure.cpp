@@ -1,4 +1,4 @@
-// Density maps: for each function three maps (calls, time, bytes) with one cell a rank; see figures.hpp.
+// Density maps: three maps for each function (calls, time, bytes) with a cell for each rank; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,15 +16,14 @@ namespace {
 
 constexpr double kMapWidth = 140, kColumn = 158, kAround = 46;  // points; kAround: title and legend of a map
 
-// Few cells need little room.
 double map_height(const Application& app) { return app.ranks <= 8 ? 16 : app.ranks <= 36 ? 40 : 66; }
 constexpr std::size_t kMapsPerFigure = 6;
 constexpr double kMappedShare = 0.95;
-constexpr double kAlike = 0.05;  // ranks that differ by less are of one colour to the eye
+constexpr double kAlike = 0.05;  // ranks that differ by less look equal
 constexpr std::size_t kMostMaps = 12;
 constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
 
-// Where the ranks are: planes of the last two dimensions, side by side with a gap of one cell.
+// Positions of ranks: planes of the last two dimensions, side by side with a gap of one cell.
 class Places {
  public:
   explicit Places(const Application& app) : ranks_(app.ranks), layout_(app.layout) {
@@ -37,7 +36,7 @@ class Places {
     }
     const std::size_t cells = layout_.rank_of_cell.empty() ? ranks_ : layout_.rank_of_cell.size();
     planes_ = (cells + width_ * height_ - 1) / (width_ * height_);
-    // As many planes in a row as make the whole about as wide as its place on the page.
+    // Planes in a row, so that the map fits its space on the page.
     const double ideal = std::sqrt(static_cast<double>(planes_ * (height_ + 1)) / static_cast<double>(width_ + 1) *
                                    kMapWidth / map_height(app));
     across_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(ideal)), 1, planes_);
@@ -77,7 +76,7 @@ void draw_map(Canvas& canvas, double x, double y, double height, const Places& p
   const Scale scale = Scale::over(whole.values, false);
   const Grid grid = reduced(whole, kMostCells);
   const double cell = std::min(kMapWidth / static_cast<double>(grid.columns), height / static_cast<double>(grid.rows));
-  // A long strip would vanish: its cells may be higher than wide.
+  // Minimum size of a long strip, whose cells may be higher than wide.
   const double w = std::max(cell * static_cast<double>(grid.columns), 8.0),
                h = std::max(cell * static_cast<double>(grid.rows), 8.0);
   const bool uniform =
@@ -106,15 +105,14 @@ std::string layout_sentence(const Application& app) {
 }
 
 template <class T>
-bool alike(const std::vector<T>& of_rank) {
+bool is_uniform(const std::vector<T>& of_rank) {
   const auto [least, most] = std::minmax_element(of_rank.begin(), of_rank.end());
   return of_rank.empty() ||
          static_cast<double>(*most) - static_cast<double>(*least) <= kAlike * static_cast<double>(*most);
 }
 
-// All of MPI and all of POSIX, and the functions that make kMappedShare of their time; `left` says how many are not
-// shown.
-std::vector<const DensityMap*> mattering(const Application& app, std::size_t& left) {
+// Sums of MPI and POSIX, and the functions with kMappedShare of their time. left: the number of other functions.
+std::vector<const DensityMap*> shown_maps(const Application& app, std::size_t& left) {
   std::vector<std::pair<double, const DensityMap*>> functions;
   std::vector<const DensityMap*> shown;
   double all = 0, sum = 0;
@@ -134,8 +132,9 @@ std::vector<const DensityMap*> mattering(const Application& app, std::size_t& le
     sum += seconds;
     --left;
   }
-  std::erase_if(shown,
-                [](const DensityMap* map) { return alike(map->calls) && alike(map->seconds) && alike(map->bytes); });
+  std::erase_if(shown, [](const DensityMap* map) {
+    return is_uniform(map->calls) && is_uniform(map->seconds) && is_uniform(map->bytes);
+  });
   return shown;
 }
 
@@ -143,9 +142,9 @@ std::vector<const DensityMap*> mattering(const Application& app, std::size_t& le
 
 std::vector<Figure> density_figures(const Application& app) {
   std::vector<Figure> figures;
-  if (app.ranks < 2) return figures;  // the tables say it all
+  if (app.ranks < 2) return figures;  // the tables are enough
   std::size_t left = 0;
-  const std::vector<const DensityMap*> maps = mattering(app, left);
+  const std::vector<const DensityMap*> maps = shown_maps(app, left);
   const double height = map_height(app), row = height + kAround;
   for (std::size_t first = 0; first < maps.size(); first += kMapsPerFigure) {
     const std::size_t count = std::min(kMapsPerFigure, maps.size() - first);
@@ -164,10 +163,10 @@ std::vector<Figure> density_figures(const Application& app) {
         draw_map(canvas, 2 * kColumn, y + 15, height, places, map.bytes, human_bytes);
       }
     };
-    std::string caption = fmt::format("Density maps ({}–{} of {}): one cell a rank, {}; white: none.", first + 1,
+    std::string caption = fmt::format("Density maps ({}–{} of {}): a cell for each rank, {}; white: none.", first + 1,
                                       first + count, maps.size(), layout_sentence(app));
     if (left != 0 && first + count == maps.size()) {
-      caption += fmt::format(" The maps of {} ({} of the time or less) are in profile.json.",
+      caption += fmt::format(" Maps of {} (at most {} of the time) are in profile.json.",
                              counted(left, "more function"), human_share(1 - kMappedShare));
     }
     figures.push_back({fmt::format("density_{}", figures.size()), caption, 1.0, 3 * kColumn - 12,

@@ -1,5 +1,5 @@
-// A figure as part of a document: what it shows is decided when it is made from the model; it is drawn when an emitter
-// asks for its file. Refers to the model, which must outlive it.
+// A figure as part of a document. Its content is chosen when it is made from the model; it is drawn when an emitter
+// needs its file. Refers to the model, which must outlive it.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace ardoise::reports {
 
 class Canvas;
 
-// Where figures are drawn, and what went wrong meanwhile; the first error ends the report.
+// The folder for drawn figures, with the first error, which ends the report.
 struct FigureFolder {
   std::string path;    // existing folder
   std::string prefix;  // of file names: "app0_"
@@ -23,15 +23,15 @@ struct FigureFolder {
 };
 
 struct Figure {
-  std::string id{};                                    // one of its chapter: part of its file's name
+  std::string id{};                                    // unique in its chapter: part of its file's name
   std::string caption{};                               // plain text
   double page_share = 1;                               // of the width of the page
   double width = 0, height = 0;                        // of the canvas, in points
-  std::function<void(Canvas&, FigureFolder&)> draw{};  // none: there is nothing to show
+  std::function<void(Canvas&, FigureFolder&)> draw{};  // null: an empty figure
   explicit operator bool() const { return draw != nullptr; }
 };
 
-// Draws it as a PDF in the folder; returns the name of the file.
+// Draws the figure as a PDF in the folder; returns the file name.
 [[nodiscard]] std::string draw_pdf(const Figure& figure, FigureFolder& folder);
 
 }  // namespace ardoise::reports

@@ -1,5 +1,4 @@
-// The flame graph: each box a function in its calling context, as wide as its time, callers beneath what they call. See
-// figures.hpp.
+// The flame graph: a box is a function in its calling context, as wide as its time, above its caller. See figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +16,9 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kFlameWidth = 460, kRow = 11.5, kNarrowest = 0.6;  // points; narrower boxes are merged
-constexpr std::size_t kDeepest = 42;                                // rows that a page holds
+constexpr std::size_t kDeepest = 42;                                // rows on a page
 constexpr Rgb kMpiColour{0.27, 0.42, 0.62}, kToolColour{0.72, 0.72, 0.74}, kMergedColour{0.88, 0.88, 0.88};
-// Warm and light, so that labels stay readable; neighbours differ, a function has one colour wherever it is.
+// Light, so that labels are readable. A function has one colour everywhere.
 constexpr std::array<Rgb, 6> kCodeColours{{{0.96, 0.80, 0.55},
                                            {0.93, 0.70, 0.49},
                                            {0.97, 0.86, 0.66},
@@ -36,7 +35,7 @@ Rgb colour_of(const SampledFunction& f) {
 struct Box {
   double x, width;
   std::size_t row;
-  std::uint32_t node;  // kNoParent: merged ones
+  std::uint32_t node;  // kNoParent: merged nodes
 };
 
 struct FlameLayout {
@@ -45,7 +44,7 @@ struct FlameLayout {
   double merged_value = 0, cut_value = 0;
 };
 
-// Children beside each other, the widest first, over their parent. Nodes come parents first, so one pass does.
+// Children side by side above their parent, the widest first. Parents precede children, so one pass suffices.
 FlameLayout lay_out(const CallTree& tree, const std::vector<double>& totals, double scale) {
   FlameLayout out;
   const std::size_t nodes = tree.parent.size();
@@ -84,7 +83,7 @@ FlameLayout lay_out(const CallTree& tree, const std::vector<double>& totals, dou
   return out;
 }
 
-// As much of the name as fits; nothing when that would say nothing.
+// The name shortened to fit; "" if there is too little room.
 std::string fitting(Canvas& canvas, const std::string& name, double room, double size) {
   if (room < 12) return {};
   if (canvas.text_width(name, size) <= room) return name;
@@ -142,16 +141,16 @@ Figure flame_figure(const Application& app) {
     }
   };
   std::string caption =
-      "Flame graph: a box is a function in one calling context, its width the time in it and in what it called, summed "
-      "over "
-      "ranks and threads; callers are beneath. The order from left to right is by time, not in time.";
+      "Flame graph: a box is a function in one calling context, above its caller. Its width is the time in the "
+      "function "
+      "and its callees, summed over ranks and threads. Boxes are sorted by time spent, not by when they ran.";
   if (layout.merged != 0) {
-    caption += fmt::format(" {} too narrow to draw ({} of the time) {} merged into grey ones.",
+    caption += fmt::format(" {} too narrow to draw ({} of the time) {} merged into grey boxes.",
                            counted(layout.merged, "function"), human_share(layout.merged_value / all),
                            layout.merged == 1 ? "is" : "are");
   }
   if (layout.cut != 0) {
-    caption += fmt::format(" {} deeper than {} calls {} cut there ({} of the time).", counted(layout.cut, "stack"),
+    caption += fmt::format(" {} deeper than {} calls {} cut off there ({} of the time).", counted(layout.cut, "stack"),
                            kDeepest, layout.cut == 1 ? "is" : "are", human_share(layout.cut_value / all));
   }
   return {"flame", caption, 1.0, kFlameWidth, base + 16, draw};

@@ -1,5 +1,5 @@
-// The communication graph as a figure; see figures.hpp. Graphviz only says where nodes go: drawing them here gives all
-// three weights the same layout, and edges a legend.
+// The communication graph as a figure; see figures.hpp. Graphviz only computes the positions of nodes. Drawing here
+// gives all three weights the same layout, and edges a legend.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<Position> layout(const Graph& graph, const std::string& title, Figur
   return circle_layout(graph.nodes);
 }
 
-// What the three figures share. Graphviz is asked when the first of them is drawn.
+// Shared by the three figures. Graphviz runs when the first of them is drawn.
 struct Picture {
   Graph graph;
   std::vector<Position> places;
@@ -105,7 +105,7 @@ std::vector<Figure> graph_figures(const Application& app, bool small) {
   const std::string nodes =
       graph.ranks_per_node == 1
           ? "Nodes are ranks"
-          : fmt::format("Nodes are blocks of {} ranks; messages inside a block are left out", graph.ranks_per_node);
+          : fmt::format("Nodes are blocks of {} ranks; messages inside a block are omitted", graph.ranks_per_node);
   const std::string drawn = graph.edges.size() <= kMaxGraphEdges
                                 ? ""
                                 : fmt::format(" Only the heaviest {} of {} connections are drawn.", kMaxGraphEdges,
@@ -115,17 +115,17 @@ std::vector<Figure> graph_figures(const Application& app, bool small) {
     const bool large = !small && weight == Weight::bytes;
     const WeightStyle& style = style_of(weight);
     const double size = size_of(large);
-    figures.push_back(
-        {std::string("graph_") + style.file_name,
-         fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", style.what, nodes, drawn),
-         large   ? 0.82
-         : small ? 0.34
-                 : 0.48,
-         size + (large ? 75 : 0), size + (large ? 0 : 24),
-         [picture, weight, large, &app](Canvas& canvas, FigureFolder& folder) {
-           if (picture->places.empty()) picture->places = layout(picture->graph, app.name, folder);
-           draw(canvas, picture->graph, picture->places, weight, large);
-         }});
+    figures.push_back({std::string("graph_") + style.file_name,
+                       fmt::format("Communication graph by {}. {}; wide and dark arrows stand for large values.{}",
+                                   style.what, nodes, drawn),
+                       large   ? 0.82
+                       : small ? 0.34
+                               : 0.48,
+                       size + (large ? 75 : 0), size + (large ? 0 : 24),
+                       [picture, weight, large, &app](Canvas& canvas, FigureFolder& folder) {
+                         if (picture->places.empty()) picture->places = layout(picture->graph, app.name, folder);
+                         draw(canvas, picture->graph, picture->places, weight, large);
+                       }});
   }
   return figures;
 }

@@ -73,7 +73,7 @@ std::vector<Position> read_plain_layout(const std::string& text, std::uint32_t n
       std::minmax_element(places.begin(), places.end(), [](auto& a, auto& b) { return a.x < b.x; });
   const auto [low, high] =
       std::minmax_element(places.begin(), places.end(), [](auto& a, auto& b) { return a.y < b.y; });
-  // One factor for both axes keeps angles as they were laid out.
+  // One factor for both axes preserves angles.
   const double x0 = left->x, y0 = low->y, span = std::max({right->x - x0, high->y - y0, 1e-9});
   const double pad_x = (1 - (right->x - x0) / span) / 2, pad_y = (1 - (high->y - y0) / span) / 2;
   for (Position& p : places) p = {pad_x + (p.x - x0) / span, 1 - pad_y - (p.y - y0) / span};

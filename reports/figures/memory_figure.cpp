@@ -11,7 +11,7 @@
 namespace ardoise::reports {
 
 namespace {
-constexpr double kLeastGrowth = 16e6, kFlat = 1.2;  // bytes, and as a ratio: what grew less shows nothing
+constexpr double kLeastGrowth = 16e6, kFlat = 1.2;  // bytes, and as a ratio: smaller growth is not shown
 }  // namespace
 
 Figure memory_figure(const Application& app) {
@@ -34,7 +34,7 @@ Figure memory_figure(const Application& app) {
   const double h = 90, y0 = 18, seconds = memory.bin_seconds * static_cast<double>(bins);
   const auto draw = [=](Canvas& canvas, FigureFolder&) {
     const Rgb line{0.15, 0.35, 0.6}, band{0.78, 0.85, 0.93};
-    double x = legend_entry(canvas, kTimeLeft, 8, band, "from the least to the most of a rank");
+    double x = legend_entry(canvas, kTimeLeft, 8, band, "minimum to maximum of ranks");
     (void)legend_entry(canvas, x, 8, line, "median of ranks");
     const double width = kTimePlot / static_cast<double>(bins);
     const auto y = [&](double bytes) { return y0 + h * (1 - bytes / (1.05 * top)); };
@@ -55,7 +55,7 @@ Figure memory_figure(const Application& app) {
     }
     canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "time since MPI_Init", Align::centre);
   };
-  return {"memory", "The greatest resident memory of ranks so far.", 1.0, kTimeWidth, y0 + h + 26, draw};
+  return {"memory", "Peak resident memory of ranks over time.", 1.0, kTimeWidth, y0 + h + 26, draw};
 }
 
 }  // namespace ardoise::reports

@@ -1,4 +1,4 @@
-// Ranks in two metrics at some parts of a series, their clusters and how these move; see figures.hpp.
+// Ranks in two metrics in some parts of a series, their clusters and moves; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Rgb ink_of(std::uint32_t cluster) {
   return {kInk * c.r, kInk * c.g, kInk * c.b};
 }
 
-// Clusters differ in colour and shape, so that they do in grey, too.
+// Clusters differ in colour and shape, so also in grey.
 void draw_mark(Canvas& canvas, double x, double y, std::uint32_t cluster) {
   const double r = kMark;
   switch (cluster % 4) {
@@ -62,7 +62,7 @@ PlaneAxis axis_of(const RankMoves& moves, double PlanePoint::*coordinate, MoveMe
   return axis;
 }
 
-// What a cluster is named in the legend: its ranks in the last part that it is in.
+// Legend text of a cluster: its ranks in the last part with this cluster.
 std::string legend_of(const Application& app, const SnapshotSeries& s, const RankMoves& moves, std::uint32_t cluster) {
   for (std::size_t part = moves.parts.size(); part-- > 0;) {
     const auto points = moves.points_of(part, cluster);
@@ -73,7 +73,7 @@ std::string legend_of(const Application& app, const SnapshotSeries& s, const Ran
   return letter_of(cluster);
 }
 
-// The part of the figure that one tenth has.
+// The panel of one tenth.
 class Panel {
  public:
   Panel(Canvas& canvas, double left, double top, double width, const PlaneAxis& x, const PlaneAxis& y)
@@ -114,7 +114,7 @@ class Panel {
   [[nodiscard]] static std::string in_axis(MoveMetric metric, double value) {
     return value == 0 ? "0" : metric == MoveMetric::calls ? human_count(value) : in_metric(metric, value);
   }
-  // Beside a point, within the panel and off the letters that are there; where that is nowhere, above it at the right.
+  // Beside a point, inside the panel and off other letters; if impossible, at the upper right.
   [[nodiscard]] PlanePoint place_of_letter(const PlanePoint& at, const std::vector<PlanePoint>& letters) const {
     for (const PlanePoint& off : {PlanePoint{7, -4}, PlanePoint{-7, -4}, PlanePoint{7, 10}, PlanePoint{-7, 10}}) {
       const PlanePoint place{at.x + off.x, at.y + off.y};
@@ -146,9 +146,9 @@ std::string of_a(const SnapshotSeries& s) {
 
 std::string caption_of_moves(const SnapshotSeries& s, const RankMoves& moves) {
   return fmt::format(
-      "Ranks in {} tenth of the {}: each point is {}, as the mean of {}. Letters are clusters of ranks that "
-      "lie together; arrows go from where they were in the panel before.",
-      moves.parts.size() > 3 ? "the first, the middle, the last and the most unlike"
+      "Ranks in {} tenth of the {}: a point is {}, with the mean of {}. Letters name clusters of ranks; "
+      "arrows show their moves since the previous panel.",
+      moves.parts.size() > 3 ? "the first, the middle, the last and the most different"
                              : "the first, the middle and the last",
       s.trigger == "condition" ? "snapshots" : round_word(s, false),
       s.ranks_per_group == 1 ? "a rank" : fmt::format("{} ranks", s.ranks_per_group), of_a(s));
@@ -185,7 +185,7 @@ Figure rank_moves_figure(const Application& app, std::size_t series) {
     }
     canvas.text_upwards(8, top + kPlotHeight / 2, name_of_metric(moves.metric));
     canvas.text(kLeft + (kTimeWidth - kLeft - 12) / 2, top + kPlotHeight + 21,
-                fmt::format("time outside of MPI and I/O, of {}", of_a(s)), Align::centre);
+                fmt::format("time outside MPI and I/O in {}", of_a(s)), Align::centre);
   };
   return {fmt::format("snapshots_{}_ranks", series),
           caption_of_moves(s, moves),

@@ -14,7 +14,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kBands = 7;  // functions that are told apart
+constexpr std::size_t kBands = 7;  // functions with a band of their own
 
 struct Cause {
   const char* name;
@@ -26,7 +26,7 @@ constexpr std::array<Cause, 6> kCauses{{{"memory", "no memory was free", {0.75, 
                                         {"cost", "sampling cost too much", {0.42, 0.24, 0.42}},
                                         {"rise", "the pressure ended", {0.25, 0.55, 0.30}},
                                         {"event", "the event's rate changed", {0.27, 0.52, 0.58}},
-                                        {"user", "the user's wish", {0.16, 0.23, 0.36}}}};
+                                        {"user", "requested by the user", {0.16, 0.23, 0.36}}}};
 
 // "0, 4, 8 …"
 std::string every_rank(const Application& app, std::uint32_t step) {
@@ -60,7 +60,7 @@ Figure functions_over_time_figure(const Application& app) {
     std::vector<double> below(t.bins, 0.0);
     const auto begin = [&](std::size_t b) { return static_cast<double>(b) / t.bins; };
     for (std::size_t i = 0; i <= bands; ++i) {
-      // The last band is the rest. Where nothing was sampled nothing is drawn.
+      // The last band is the rest. Bins without samples stay empty.
       const auto share = [&](std::size_t b) {
         if (!(t.all[b] > 0)) return 0.0;
         return i == bands ? 1 - below[b] : t.self[i * t.bins + b] / t.all[b];
@@ -71,7 +71,7 @@ Figure functions_over_time_figure(const Application& app) {
     percent_axis(canvas, y0, h);
     time_axis(canvas, y0 + h, seconds);
   };
-  std::string caption = "Functions over time since MPI_Init: shares of the samples in each, an estimate";
+  std::string caption = "Functions over time since MPI_Init: their shares of the samples, an estimate";
   caption += t.rank_step > 1 ? fmt::format(", of ranks {}.", every_rank(app, t.rank_step)) : ".";
   return {"functions_over_time", caption, 1.0, kTimeWidth, y0 + h + 16, draw};
 }
@@ -133,20 +133,20 @@ Figure sampling_rate_figure(const Application& app) {
     }
     canvas.box(kTimeLeft, y0, kTimePlot, h);
     if (most_free != 0) {
-      canvas.text(kTimeLeft, y1 - 4, "free bins of the buffer, at each change", Align::left, 7, true);
+      canvas.text(kTimeLeft, y1 - 4, "free bins of the event buffer at each change", Align::left, 7, true);
       canvas.box(kTimeLeft, y1, kTimePlot, memory);
       canvas.text(kTimeLeft - 5, y1 + 5, std::to_string(most_free), Align::right, 6.5);
       canvas.text(kTimeLeft - 5, y1 + memory, "0", Align::right, 6.5);
     }
     time_axis(canvas, y1 + memory, end);
   };
-  std::string caption = fmt::format("Rate of sampling over time, a line for each of {}, and why it changed.",
+  std::string caption = fmt::format("Sampling rate over time, a line for each of {}, and the cause of each change.",
                                     counted(threads.size(), "thread"));
   if (app.samples.rate_changes_left_out != 0) {
     const std::uint32_t step = app.samples.timeline.rank_step;
-    caption += fmt::format(" {} not shown: {}the first and the last 128 of a rank are.",
+    caption += fmt::format(" {} not shown: {}a rank shows its first and last 128 changes.",
                            counted(app.samples.rate_changes_left_out, "more change"),
-                           step > 1 ? fmt::format("ranks {} are followed, ", every_rank(app, step)) : "");
+                           step > 1 ? fmt::format("only ranks {} are shown, ", every_rank(app, step)) : "");
   }
   return {"sampling_rate", caption, 1.0, kTimeWidth, y0 + h + gap + memory + 16, draw};
 }

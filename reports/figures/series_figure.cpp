@@ -1,4 +1,4 @@
-// The time of each round of a series, and what it was spent on; see figures.hpp.
+// The time of each round of a series by activity; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kCallsShown = 4, kFunctionsShown = 3, kFewestShown = 8;
-constexpr double kMostTimesMedian = 5;  // what is higher goes out of the plot
+constexpr double kMostTimesMedian = 5;  // higher values are cut off
 constexpr double kLegendRow = 11;
 
 struct Band {
@@ -25,32 +25,31 @@ struct Band {
   std::vector<double> seconds;  // of a round
 };
 
-void take_off(std::vector<double>& rest, const std::vector<double>& part) {
+void subtract(std::vector<double>& rest, const std::vector<double>& part) {
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = std::max(0.0, rest[i] - part[i]);
 }
 
-// From the bottom up: functions and what else is outside of MPI and I/O, then calls.
+// From the bottom up: functions, other time outside MPI and I/O, calls.
 std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s) {
   std::vector<Band> bands;
   std::size_t colour = 0;
-  std::vector<double> own = of_a_round(s, own_seconds(s));
+  std::vector<double> own = round_means(s, own_seconds(s));
   for (std::size_t i = 0; i < std::min(kFunctionsShown, s.functions.size()); ++i) {
-    std::vector<double> mean = mean_of_ranks(s, s.functions[i].seconds);
+    std::vector<double> mean = rank_means(s, s.functions[i].seconds);
     for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = std::min(mean[at], own[at]);
-    take_off(own, mean);
+    subtract(own, mean);
     const SnapshotFunction& f = s.functions[i];
     bands.push_back({name_as_sampled(samples, f.symbol, f.source_file, f.line),
                      kClassColours[kClassColours.size() - 1 - i], std::move(mean)});
   }
-  bands.push_back(
-      {bands.empty() ? "outside of MPI and I/O" : "others outside of MPI and I/O", kComputation, std::move(own)});
-  std::vector<double> rest = of_a_round(s, s.mpi_seconds);
-  const std::vector<double> io = of_a_round(s, s.io_seconds);
+  bands.push_back({bands.empty() ? "outside MPI and I/O" : "others outside MPI and I/O", kComputation, std::move(own)});
+  std::vector<double> rest = round_means(s, s.mpi_seconds);
+  const std::vector<double> io = round_means(s, s.io_seconds);
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] += io[i];
   for (const SnapshotCalls& calls : s.calls) {
     if (calls.function.empty() || colour == kCallsShown) continue;
-    std::vector<double> mean = mean_of_ranks(s, calls.seconds);
-    take_off(rest, mean);
+    std::vector<double> mean = rank_means(s, calls.seconds);
+    subtract(rest, mean);
     bands.push_back({calls.function, kClassColours[colour++], std::move(mean)});
   }
   if (s.calls.size() > colour) bands.push_back({"other calls", kClassColours[4], std::move(rest)});
@@ -59,14 +58,12 @@ std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s
 
 std::string caption_of(const SnapshotSeries& s) {
   if (s.trigger == "timer")
-    return fmt::format("Calls in intervals of {} since MPI_Init, mean of the ranks.",
-                       human_seconds(s.interval_seconds));
+    return fmt::format("Calls in intervals of {} since MPI_Init, mean over ranks.", human_seconds(s.interval_seconds));
   const std::string what = s.trigger != "iteration" ? "each " + round_word(s, true)
                            : s.name.empty()         ? "an iteration of the main loop"
                                                     : fmt::format("an iteration of the {} loop", s.name);
-  std::string caption =
-      fmt::format("Time of {} by activity, mean of the ranks{}; the line is the rank that took longest.", what,
-                  s.functions.empty() ? "" : " (functions: estimates, by samples)");
+  std::string caption = fmt::format("Time of {} by activity, mean over ranks{}; the line is the slowest rank.", what,
+                                    s.functions.empty() ? "" : " (functions: estimates from samples)");
   if (most_rounds(s) > 1) caption += fmt::format(" Each step is the mean of {}.", most_rounds(s));
   return caption + " Values above five times the median are cut off.";
 }
@@ -110,7 +107,7 @@ Figure series_figure(const Application& app, std::size_t series) {
   if (count < kFewestShown) return {};
   const double h = 90, y0 = 18 + kLegendRow;
   const auto draw = [=, &s](Canvas& canvas, FigureFolder&) {
-    const auto seconds = of_a_round(s, s.seconds), longest = of_a_round(s, s.longest_seconds);
+    const auto seconds = round_means(s, s.seconds), longest = round_means(s, s.longest_seconds);
     const double top = s.trigger == "timer"
                            ? std::max(1e-12, s.interval_seconds)
                            : std::max(1e-12, std::min(std::ranges::max(longest),

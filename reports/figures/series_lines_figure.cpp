@@ -1,5 +1,5 @@
-// Of the costly calls of a series, round by round: time and bytes of a call, how many there are, and what part of all
-// time went to them up to there; see figures.hpp.
+// The most expensive calls of a series by round: time and bytes of a call, number of calls, cumulative part of all
+// time; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::size_t kLinesShown = 4, kFewestRounds = 8;
 constexpr double kLeastShown = 0.02;  // of the time of the series
-constexpr double kChanges = 1.5;  // the greatest tenth of a line over its least tenth: what changes less is not shown
+constexpr double kChanges = 1.5;  // ratio of a line's 90 % and 10 % quantiles: a line that changes less is not shown
 constexpr double kPanelHeight = 52, kBetweenPanels = 10;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-// One quantity of several calls; NaN where it has no value.
+// One quantity of several calls; NaN: no value.
 struct LinesPanel {
   std::string title;
   std::string (*format)(double);
@@ -55,10 +55,10 @@ bool has_changes(const LinesPanel& panel, SnapshotRange range) {
   });
 }
 
-// Those in which something changes.
+// The panels with changes.
 std::vector<LinesPanel> panels_of(const SnapshotSeries& s, const std::vector<const SnapshotCalls*>& shown) {
   LinesPanel time{"time of a call", human_seconds, 10, {}}, bytes{"bytes of a call", human_bytes, 2, {}},
-      calls{"calls, of a rank", human_count, 10, {}}, share{"part of all time so far", human_share, 2, {}};
+      calls{"calls by rank", human_count, 10, {}}, share{"part of all time so far", human_share, 2, {}};
   const auto ranks = static_cast<double>(std::max(s.ranks, 1u));
   for (const SnapshotCalls* const each : shown) {
     std::vector<double> of_time, of_bytes, of_calls, of_all;
@@ -79,7 +79,7 @@ std::vector<LinesPanel> panels_of(const SnapshotSeries& s, const std::vector<con
   }
   std::vector<LinesPanel> panels;
   for (LinesPanel* const panel : {&time, &bytes, &calls, &share}) {
-    if (has_changes(*panel, alike(s))) panels.push_back(std::move(*panel));
+    if (has_changes(*panel, comparable(s))) panels.push_back(std::move(*panel));
   }
   return panels;
 }
@@ -150,14 +150,15 @@ Figure series_lines_figure(const Application& app, std::size_t series) {
       draw_panel(canvas, y0 + static_cast<double>(i) * (kPanelHeight + kBetweenPanels), panels[i]);
     round_axis(canvas, end, s);
   };
-  return {fmt::format("snapshot_lines_{}", series),
-          fmt::format("The costliest calls in each {}, means over its calls; axes are logarithmic. Time, bytes, number "
-                      "of calls and their part of all time are shown where they change.",
-                      round_word(s, true)),
-          1.0,
-          kTimeWidth,
-          end + 26,
-          draw};
+  return {
+      fmt::format("snapshot_lines_{}", series),
+      fmt::format("The most expensive calls, means of each {}, on logarithmic axes. Time, bytes, number of calls and "
+                  "cumulative part of all time are shown if they change.",
+                  round_word(s, true)),
+      1.0,
+      kTimeWidth,
+      end + 26,
+      draw};
 }
 
 }  // namespace ardoise::reports

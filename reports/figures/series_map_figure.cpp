@@ -1,4 +1,4 @@
-// Which ranks take longer in which rounds of a series; see figures.hpp.
+// Time by rank and round of a series; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kFewestColumns = 8, kMostCellsOfMap = 512;
-constexpr double kLeastSpreadOfMap = 0.2;  // of the median: what is less is a matter of chance
-constexpr double kShownOfMap = 0.95;       // of the cells: the scale ends there, so that single ones do not set it
+constexpr double kLeastSpreadOfMap = 0.2;  // of the median: a smaller spread may be chance
+constexpr double kShownOfMap = 0.95;       // quantile at which the scale ends, so that outliers do not set it
 
-constexpr double kLeastWaiting = 0.05;  // of the time of the series: what is less is worth no map
+constexpr double kLeastWaiting = 0.05;  // of the time of the series: less has no map
 
-// Of a round: a row for each group of ranks. sums: [group * snapshots + snapshot].
+// Values of a round, a row for each group of ranks. sums: [group * snapshots + snapshot].
 Grid grid_of_series(const SnapshotSeries& s, const std::vector<double>& sums) {
   Grid grid(s.seconds.size(), s.groups);
   for (std::uint32_t group = 0; group < s.groups; ++group) {
@@ -31,11 +31,11 @@ Grid grid_of_series(const SnapshotSeries& s, const std::vector<double>& sums) {
   return grid;
 }
 
-// what: "Time outside of MPI and I/O".
+// what: "Time outside MPI and I/O".
 Figure map_figure(const Application& app, const SnapshotSeries& s, const std::vector<double>& sums, std::string name,
                   const char* what) {
   if (s.groups < 2 || s.seconds.size() < kFewestColumns) return {};
-  const auto [begin, end] = alike(s);
+  const auto [begin, end] = comparable(s);
   std::vector<double> values;
   for (std::uint32_t group = 0; group < s.groups; ++group) {
     for (std::size_t i = begin; i < end; ++i)
@@ -58,21 +58,20 @@ Figure map_figure(const Application& app, const SnapshotSeries& s, const std::ve
     round_axis(canvas, y0 + h, s);
     canvas.flat_legend(kTimeLeft, y0 + h + 28, 160, scale, human_seconds);
   };
-  return {
-      std::move(name),
-      fmt::format("{} of ranks (rows{}) in each {} (columns). Values beyond the scale have the colour of its end.",
-                  what, s.ranks_per_group > 1 ? fmt::format(", {} each", s.ranks_per_group) : "", round_word(s, true)),
-      1.0,
-      kTimeWidth,
-      y0 + h + 46,
-      draw};
+  return {std::move(name),
+          fmt::format("{} by rank (rows{}) and {} (columns). Values beyond the scale have the colour of its end.", what,
+                      s.ranks_per_group > 1 ? fmt::format(", {} each", s.ranks_per_group) : "", round_word(s, true)),
+          1.0,
+          kTimeWidth,
+          y0 + h + 46,
+          draw};
 }
 
 }  // namespace
 
 Figure series_map_figure(const Application& app, std::size_t series) {
   const SnapshotSeries& s = app.snapshots.series[series];
-  return map_figure(app, s, s.own_seconds, fmt::format("snapshots_{}_map", series), "Time outside of MPI and I/O");
+  return map_figure(app, s, s.own_seconds, fmt::format("snapshots_{}_map", series), "Time outside MPI and I/O");
 }
 
 Figure series_waiting_map_figure(const Application& app, std::size_t series) {

@@ -1,4 +1,4 @@
-// What the figures of time share: their width, colours, legend and axis. See time_figures.cpp and sample_figures.cpp.
+// Common parts of the figures over time: width, colours, legend and axes.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace ardoise::reports {
 
 inline constexpr double kTimeWidth = 460, kTimeLeft = 42, kTimePlot = kTimeWidth - kTimeLeft - 8;
-// Ordered by lightness, so that neighbours differ in grey too.
+// Neighbours differ in lightness, so also in grey.
 inline constexpr std::array<Rgb, 8> kClassColours{{{0.16, 0.23, 0.36},
                                                    {0.85, 0.55, 0.24},
                                                    {0.27, 0.52, 0.58},
@@ -26,7 +26,7 @@ inline constexpr std::array<Rgb, 8> kClassColours{{{0.16, 0.23, 0.36},
                                                    {0.78, 0.80, 0.86}}};
 inline constexpr Rgb kComputation{0.91, 0.92, 0.93};
 
-// Returns where the next entry begins.
+// Returns the x of the next entry.
 inline double legend_entry(Canvas& canvas, double x, double y, Rgb colour, const std::string& name) {
   const std::string text = shortened(name, 24);
   canvas.fill(x, y - 6, 8, 7, colour);
@@ -35,7 +35,7 @@ inline double legend_entry(Canvas& canvas, double x, double y, Rgb colour, const
   return x + 22 + canvas.text_width(text);
 }
 
-// From 0 to 100 %, at the left of a plot that is `h` high.
+// 0 to 100 %, at the left of a plot of height `h`.
 inline void percent_axis(Canvas& canvas, double y0, double h) {
   for (int percent = 0; percent <= 100; percent += 25) {
     const double y = y0 + h * (1 - percent / 100.0);
@@ -44,8 +44,8 @@ inline void percent_axis(Canvas& canvas, double y0, double h) {
   }
 }
 
-// A band of a stacked plot over time, from below[i] to below[i] + share(i), which below[i] becomes, at most 1.
-// `begin(i)` to begin(i + 1) are the part of the time that i stands for.
+// A band of a stacked plot over time, from below[i] to below[i] + share(i), at most 1; updates below[i]. Column i
+// covers begin(i) to begin(i + 1) of the time.
 inline void stacked_band(Canvas& canvas, double y0, double h, std::vector<double>& below, const auto& begin,
                          const auto& share, Rgb colour) {
   std::vector<std::pair<double, double>> upper, lower;
@@ -67,7 +67,7 @@ inline void time_axis(Canvas& canvas, double y, double seconds) {
   }
 }
 
-// Beneath a plot whose columns are the snapshots of a series: its rounds, or time.
+// Axis below a plot by snapshots of a series: rounds, or time.
 void round_axis(Canvas& canvas, double y, const SnapshotSeries& series);
 
 }  // namespace ardoise::reports

@@ -1,4 +1,4 @@
-// Figures of time: per rank, by message size, and over the run; see figures.hpp.
+// Time by rank, calls by message size, and time over the run; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t pe
   return out;
 }
 
-// The least size in a bucket of FunctionProfile::calls_by_size.
+// The smallest size in a bucket of FunctionProfile::calls_by_size.
 std::string bucket_label(std::size_t bucket) {
   if (bucket == 0) return "0";
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
@@ -47,7 +47,7 @@ Figure rank_times_figure(const Application& app) {
     double RankTime::*time;
     Rgb colour;
   };
-  // From the bottom up; what is useful (not waiting) first.
+  // From the bottom up; useful time first.
   static const std::array kParts{Part{"computation", &RankTime::computing, kComputation},
                                  Part{"file I/O", &RankTime::io, kClassColours[3]},
                                  Part{"asleep or blocked", &RankTime::blocked, {0.62, 0.62, 0.62}},
@@ -72,7 +72,7 @@ Figure rank_times_figure(const Application& app) {
   all = blocks_of(all, per);
   const double top = *std::max_element(all.begin(), all.end());
   if (top <= 0) return {};
-  std::string caption = "Time of each rank by activity; the parts outside of MPI and file I/O are estimates.";
+  std::string caption = "Time of each rank by activity; parts outside MPI and file I/O are estimates.";
   if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
   const double h = app.ranks <= 16 ? 80 : 120, y0 = 18;
   const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
@@ -142,8 +142,7 @@ Figure message_sizes_figure(const Application& app) {
                   tick >= 1e5 ? fmt::format("{:g} M", tick / 1e6) : with_separators(static_cast<std::uint64_t>(tick)),
                   Align::right, 7);
     }
-    canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "size of a call's data (each step is a power of two)",
-                Align::centre);
+    canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "data size of a call (powers of two)", Align::centre);
   };
   return {"sizes", "MPI calls that move data, by size.", 1.0, kTimeWidth, y0 + h + 27, draw};
 }
@@ -165,7 +164,7 @@ Figure temporal_figure(const Application& app) {
     const auto begin = map.share.begin() + static_cast<std::ptrdiff_t>(c * groups * bins);
     const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(groups * bins), 0.0);
     if (sum > 0) used.push_back(c);
-    // A strip for what takes some time.
+    // Only classes with some time get a strip.
     if (sum >= kLeastShareOfStrip * static_cast<double>(groups * bins)) in_strips.push_back(used.size() - 1);
   }
   const double seconds = map.bin_seconds * static_cast<double>(bins), h = 80, y0 = 30,
@@ -223,8 +222,7 @@ Figure temporal_figure(const Application& app) {
     }
     if (strips) time_axis(canvas, y - 22, seconds);
   };
-  std::string caption =
-      "Over time since MPI_Init: share of the ranks' time in each class of calls, for all ranks together";
+  std::string caption = "Shares of the ranks' time by class of calls, over time since MPI_Init, for all ranks together";
   caption += strips ? fmt::format(" and, below, for each group of {} (top: the lowest ranks; white: none).",
                                   counted(map.ranks_per_group, "rank"))
                     : ".";

@@ -1,4 +1,4 @@
-// Parallel efficiency over time, and what it is lost to; see figures.hpp.
+// Parallel efficiency and losses over time; see figures.hpp.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -29,7 +29,7 @@ Figure waiting_over_time_figure(const Application& app) {
     const auto begin = [&](std::size_t i) {
       return std::min(1.0, static_cast<double>(i) * e.bin_seconds / std::max(seconds, 1e-12));
     };
-    // Up to the top of each band.
+    // The upper end of each band.
     const auto top = [&](std::size_t band, std::size_t i) {
       return band == 0   ? e.parallel[i]
              : band == 1 ? e.serialisation[i] * e.transfer[i]
@@ -45,9 +45,7 @@ Figure waiting_over_time_figure(const Application& app) {
     percent_axis(canvas, y0, h);
     time_axis(canvas, y0 + h, seconds);
   };
-  return {"waiting",   "Parallel efficiency over time, and what the rest is lost to (estimates).",
-          1.0,         kTimeWidth,
-          y0 + h + 16, draw};
+  return {"waiting", "Parallel efficiency and its losses over time (estimates).", 1.0, kTimeWidth, y0 + h + 16, draw};
 }
 
 }  // namespace ardoise::reports

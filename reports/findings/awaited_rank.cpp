@@ -23,17 +23,17 @@ namespace {
 
 struct Activity {
   double RankTime::*seconds;
-  const char* it;
+  const char* verb;
 };
 constexpr std::array<Activity, 4> kActivities{{{&RankTime::computing, "computes for"},
                                                {&RankTime::io, "does file I/O for"},
                                                {&RankTime::waiting, "waits for a processor for"},
                                                {&RankTime::blocked, "is asleep or blocked for"}}};
-constexpr double kOfItself = 0.9;
-constexpr double kExplains = 0.25;  // of what another rank waits for it, on average
+constexpr double kMostlyDirect = 0.9;
+constexpr double kExplains = 0.25;  // of the waiting of another rank for it, on average
 
-// What the rank spends more time with outside MPI than the others do; "" where that explains little of the waiting.
-std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
+// The activity outside MPI on which the rank spends more time than the others; "": it explains little of the waiting.
+std::string extra_activity(const Application& a, std::uint32_t rank) {
   const auto times = times_of_ranks(a);
   if (times.size() < 2 || rank >= times.size()) return "";
   const auto others = static_cast<double>(times.size() - 1);
@@ -49,10 +49,10 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
     mean_of_others = mean;
   }
   if (most == nullptr || more < kExplains * a.waiting.per_rank.caused_seconds[rank] / others) return "";
-  if (most->seconds == &RankTime::computing && !times[rank].kernel_told)
+  if (most->seconds == &RankTime::computing && !times[rank].has_kernel_times)
     return fmt::format(" It is outside MPI for {}, the others for {} on average.", human_seconds(times[rank].computing),
                        human_seconds(mean_of_others));
-  return fmt::format(" Outside MPI it {} {}, the others {} on average.", most->it,
+  return fmt::format(" Outside MPI it {} {}, the others {} on average.", most->verb,
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
@@ -64,14 +64,14 @@ bool is_work(const WaitCause* cause) {
   return cause != nullptr && (cause->kind == "computation" || cause->kind == "io");
 }
 
-// What the rank does more than the others, where that is the cause, or what the cause is called from.
+// The rank's extra work, if it contains the cause.
 std::optional<ExtraWork> work_behind(const Application& a, const WaitCause& cause) {
   const auto work = extra_work(a, cause.rank);
   const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == cause.symbol; };
   return work && (is_cause(work->function) || is_cause(work->hottest)) ? work : std::nullopt;
 }
 
-// What only this rank calls says more than what the time goes into beneath it.
+// Prefers a function that only this rank calls to the function below it that takes the time.
 std::string function_behind(const Application& a, const WaitCause& cause) {
   WaitCause named = cause;
   if (const auto work = work_behind(a, cause)) {
@@ -85,9 +85,9 @@ std::string function_behind(const Application& a, const WaitCause& cause) {
   return function_of(a, named);
 }
 
-// Names the cause. longer, error: seconds that the awaited rank takes longer than the waiting ranks. function: of a
-// cause that is work.
-std::string instead_of_coming(const WaitCause& cause, const std::string& function, double longer, double error) {
+// A clause on the cause. longer, error: seconds that the awaited rank spends more than the waiting ranks. function: for
+// a cause that is work.
+std::string cause_clause(const WaitCause& cause, const std::string& function, double longer, double error) {
   if (cause.kind == "mpi") return fmt::format(", which spends {} longer in MPI itself", human_seconds(longer));
   if (cause.kind == "other")
     return fmt::format(", which is asleep, blocked or without a processor for {} longer than the waiting ranks",
@@ -96,49 +96,49 @@ std::string instead_of_coming(const WaitCause& cause, const std::string& functio
                      human_seconds(longer), human_seconds(error));
 }
 
-std::string instead_of_coming(const Application& a, const WaitedOther& other) {
+std::string cause_clause(const Application& a, const WaitedOther& other) {
   const WaitCause& cause = other.cause;
   if (cause.kind.empty() || !explains(cause, other.seconds)) return "";
-  return instead_of_coming(cause, is_work(&cause) ? function_of(a, cause) : "",
-                           longer_than_they(a, other, cause.seconds), longer_than_they(a, other, cause.error));
+  return cause_clause(cause, is_work(&cause) ? function_of(a, cause) : "", extra_seconds(a, other, cause.seconds),
+                      extra_seconds(a, other, cause.error));
 }
 
-// What made it late, where that is measured; "" where it is not.
-std::string what_made_it_late(const Application& a, std::uint32_t rank) {
+// A sentence on the measured delay of the rank; "": not measured.
+std::string delay_in_words(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
   if (!is_work(most)) return "";
   if (work_behind(a, *most)) return extra_work_sentence(a, rank);
   return fmt::format(" Before that it spends {} ± {} more than the waiting ranks in {} (sampled).",
-                     human_seconds(longer_than_they(a, rank, most->seconds)),
-                     human_seconds(longer_than_they(a, rank, most->error)), function_of(a, *most));
+                     human_seconds(extra_seconds(a, rank, most->seconds)),
+                     human_seconds(extra_seconds(a, rank, most->error)), function_of(a, *most));
 }
 
 }  // namespace
 
 std::string awaited_rank_in_words(const Application& a) {
   if (const WaitedOther* const other = most_awaited_other(a))
-    return fmt::format(" Most of all waiting in MPI is for rank {} of {}{}.", other->rank, in_sentence(other->program),
-                       instead_of_coming(a, *other));
+    return fmt::format(" Most waiting in MPI is for rank {} of {}{}.", other->rank, in_sentence(other->program),
+                       cause_clause(a, *other));
   const auto awaited = most_awaited(a);
   if (!awaited) return "";
-  const std::string made_late = what_made_it_late(a, awaited->rank);
-  const bool follows_chains = awaited->direct < kOfItself * awaited->share;
+  const std::string delay = delay_in_words(a, awaited->rank);
+  const bool follows_chains = awaited->direct < kMostlyDirect * awaited->share;
   const std::uint32_t rank = a.world_rank(awaited->rank);
   const std::string how_much =
       follows_chains ? fmt::format(
-                           "{} of all waiting in MPI is for rank {} itself, {} with waits for ranks that it made "
-                           "late (an estimate)",
+                           "{} of all waiting in MPI is for rank {} itself, {} including waits for ranks that it "
+                           "delayed (an estimate)",
                            human_share(awaited->direct), rank, human_share(awaited->share))
                      : fmt::format("{} of all waiting in MPI is for rank {}", human_share(awaited->share), rank);
-  return fmt::format(" {}.{}{}", how_much, where_its_time_goes(a, awaited->rank),
-                     made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
+  return fmt::format(" {}.{}{}", how_much, extra_activity(a, awaited->rank),
+                     delay.empty() ? extra_work_sentence(a, awaited->rank) : delay);
 }
 
 namespace {
 
-constexpr double kMostOfAPlace = 0.5;  // of the waiting at a place, so that the rank is named
+constexpr double kMostOfSite = 0.5;  // of the waiting at a call site: from here on the rank is named
 
-// All waits of the program's ranks, at any place, for the rank that is awaited at this one.
+// Waits of the program's ranks at any call site for the rank that is most awaited at this one.
 std::vector<WaitEdge> waits_for_awaited(const Application& a, const WaitSite& site) {
   std::vector<WaitEdge> waits;
   for (const WaitEdge& edge : a.waiting.edges)
@@ -154,7 +154,7 @@ double longest_of(const std::vector<WaitEdge>& waits) {
   return most == waits.end() ? 0 : most->seconds;
 }
 
-// Those that wait for the awaited rank of the place, of all its waiters, which may be the rank itself for a moment.
+// "Ranks 1–3 wait": the ranks that wait for the awaited one. The waiters of the site may include that rank itself.
 std::string waiters_in_words(const Application& a, const WaitSite& site) {
   constexpr double kLeast = 0.01;  // of the longest
   const auto waits = waits_for_awaited(a, site);
@@ -168,8 +168,8 @@ std::string waiters_in_words(const Application& a, const WaitSite& site) {
   return text;
 }
 
-std::string who_waits(const Application& a, const WaitSite& site) {
-  if (site.awaited_seconds >= kMostOfAPlace * site.waiting_seconds) {
+std::string waiters_in_sentence(const Application& a, const WaitSite& site) {
+  if (site.awaited_seconds >= kMostOfSite * site.waiting_seconds) {
     if (auto text = waiters_in_words(a, site); !text.empty()) return text;
   }
   if (site.waiters <= 1) return fmt::format("Rank {} waits", a.world_rank(site.first_waiter));
@@ -179,15 +179,15 @@ std::string who_waits(const Application& a, const WaitSite& site) {
   return fmt::format("{} ranks wait", with_separators(site.waiters));
 }
 
-std::string instead_of_coming(const Application& a, std::uint32_t rank) {
+std::string cause_clause(const Application& a, std::uint32_t rank) {
   const WaitCause* const cause = main_cause(a, rank);
   if (cause == nullptr) return "";
-  return instead_of_coming(*cause, is_work(cause) ? function_behind(a, *cause) : "",
-                           longer_than_they(a, rank, cause->seconds), longer_than_they(a, rank, cause->error));
+  return cause_clause(*cause, is_work(cause) ? function_behind(a, *cause) : "", extra_seconds(a, rank, cause->seconds),
+                      extra_seconds(a, rank, cause->error));
 }
 
-// What a single rank waits for it at most: more can't be gained.
-double most_to_gain(const Application& a, const WaitSite& site) {
+// The longest waiting of a single rank for the awaited one: an upper bound of the gain.
+double largest_gain(const Application& a, const WaitSite& site) {
   return std::min(longest_of(waits_for_awaited(a, site)), site.awaited_seconds);
 }
 
@@ -200,22 +200,22 @@ const WaitedOther* other_of(const Application& a, const WaitSite& site) {
 
 std::string waiting_in_words(const Application& a, const WaitSite& site) {
   const double all = seconds_of_calls(a, site);
-  std::string text = fmt::format("{} {}{} in {} of {}", who_waits(a, site), human_seconds(site.waiting_seconds),
-                                 all > site.waiting_seconds ? " of " + human_seconds(all) : "",
-                                 in_sentence(site.function), in_sentence(name_of(site)));
+  std::string text =
+      fmt::format("{} {}{} in {} called from {}", waiters_in_sentence(a, site), human_seconds(site.waiting_seconds),
+                  all > site.waiting_seconds ? " of " + human_seconds(all) : "", in_sentence(site.function),
+                  in_sentence(name_of(site)));
   const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
   const std::string how_much = share > 0.995 ? "" : human_share(share) + " of it ";
-  if (const WaitedOther* const other = other_of(a, site); other != nullptr && share >= kMostOfAPlace)
-    return fmt::format("{}, {}for rank {} of {}{}. Without that the run could end up to {} sooner.", text, how_much,
-                       other->rank, in_sentence(other->program), instead_of_coming(a, *other),
-                       human_seconds(most_to_gain(a, site)));
-  if (site.awaited == kNoRank || share < kMostOfAPlace || is_late_in_turn(a, site.awaited)) {
+  if (const WaitedOther* const other = other_of(a, site); other != nullptr && share >= kMostOfSite)
+    return fmt::format("{}, {}for rank {} of {}{}. Without this delay the run could be up to {} shorter.", text,
+                       how_much, other->rank, in_sentence(other->program), cause_clause(a, *other),
+                       human_seconds(largest_gain(a, site)));
+  if (site.awaited == kNoRank || share < kMostOfSite || is_late_in_turn(a, site.awaited)) {
     const std::string awaited = awaited_rank_in_words(a);
-    return text + (awaited.empty() ? ", most of it for no single rank." : "." + awaited);
+    return text + (awaited.empty() ? "; no single rank causes most of it." : "." + awaited);
   }
-  return fmt::format("{}, {}for rank {}{}. Without that the run could end up to {} sooner.{}", text, how_much,
-                     a.world_rank(site.awaited), instead_of_coming(a, site.awaited),
-                     human_seconds(most_to_gain(a, site)),
+  return fmt::format("{}, {}for rank {}{}. Without this delay the run could be up to {} shorter.{}", text, how_much,
+                     a.world_rank(site.awaited), cause_clause(a, site.awaited), human_seconds(largest_gain(a, site)),
                      is_work(main_cause(a, site.awaited)) ? "" : awaited_rank_in_words(a));
 }
 

@@ -9,7 +9,7 @@ namespace ardoise::reports {
 
 namespace {
 
-// Share of a rank's samples, of its first thread, that fell outside of MPI and I/O calls; 1: not known.
+// By rank: share of the first thread's samples outside MPI and I/O calls; 1: unknown.
 std::vector<double> shares_outside_calls(const Application& a) {
   std::vector<double> shares(a.ranks, 1.0);
   const SampledThreads& threads = a.samples.threads;
@@ -31,7 +31,7 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     RankTime& time = times[i];
     time.wall = ranks.wall_seconds[i];
-    // Several threads in calls at a time may sum to more than the wall time.
+    // Calls of concurrent threads may sum to more than the wall time.
     time.mpi = std::min(ranks.mpi_seconds[i], time.wall);
     time.io = ranks.io_seconds.empty() ? 0 : std::min(ranks.io_seconds[i], time.wall - time.mpi);
     const double outside = time.wall - time.mpi - time.io;
@@ -40,13 +40,13 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
       time.computing = outside;
       continue;
     }
-    time.kernel_told = true;
+    time.has_kernel_times = true;
     const double waited = ranks.waiting_seconds[i], asleep = std::max(0.0, time.wall - cpu - waited);
     time.computing = std::min(outside, cpu * outside_calls[i]);
-    // A thread waits for processors as long as it runs.
+    // Waiting for a processor is spread in proportion to CPU time.
     time.waiting = std::min(outside - time.computing, waited * time.computing / cpu);
     time.blocked = std::min(outside - time.computing - time.waiting, asleep);
-    // What is left can't have been asleep: an error of the estimate.
+    // The remainder was not asleep: an error of the estimate.
     const double left = outside - time.computing - time.waiting - time.blocked;
     const double more = std::min(left, std::max(0.0, cpu - time.computing));
     time.computing += more;
@@ -69,7 +69,7 @@ bool waiting_is_known(const Application& a, const std::vector<RankTime>& times) 
          a.waiting.resolved_calls + a.waiting.resolved_messages != 0;
 }
 
-// Of some ranks; on an ideal network a rank would spend its useful time and its waiting.
+// Useful time of some ranks. ideal: on an ideal network a rank spends only useful time and waiting.
 struct Usefulness {
   double sum = 0, most = 0, ideal = 0, longest = 0;  // seconds
   std::uint32_t slowest_rank = 0, ranks = 0;
@@ -113,7 +113,7 @@ Efficiency efficiency_of(const Application& a) {
   if (all.wall <= 0) return e;
   of_all.longest = std::max(a.wall_seconds, of_all.longest);
   e.known = true;
-  e.kernel_told = std::ranges::all_of(times, &RankTime::kernel_told);
+  e.has_kernel_times = std::ranges::all_of(times, &RankTime::has_kernel_times);
   e.mpi_share = all.mpi / all.wall;
   e.io_share = all.io / all.wall;
   e.computing_share = all.computing / all.wall;

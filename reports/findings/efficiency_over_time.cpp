@@ -25,7 +25,7 @@ struct RankGrid {
   }
 };
 
-// Joined by twos until a bin is as wide as `bin_seconds`.
+// Merges pairs of bins until a bin is as wide as `bin_seconds`.
 RankGrid joined(RankGrid grid, double bin_seconds) {
   while (grid.bin_seconds < 0.75 * bin_seconds) {
     RankGrid wider{grid.groups, (grid.bins + 1) / 2, 2 * grid.bin_seconds, {}};
@@ -43,7 +43,7 @@ double ranks_in(const Application& a, std::uint32_t group, std::uint32_t ranks_p
   return static_cast<double>(std::min<std::uint64_t>(first + ranks_per_group, a.ranks) - first);
 }
 
-// How much of a bin lies within the run.
+// The part of a bin within the run.
 double length_of(const Application& a, std::uint32_t bin, double bin_seconds) {
   return std::clamp(a.wall_seconds - bin * bin_seconds, 0.0, bin_seconds);
 }

@@ -1,12 +1,12 @@
-// The efficiencies of POP over the time of a run, from the temporal map and waiting over time. Filled into the model
-// when all knowledge sources have contributed; shown by the section on waiting.
+// POP efficiencies over the time of a run, from the temporal map and waiting over time.
 #pragma once
 
 #include "reports/model.hpp"
 
 namespace ardoise::reports {
 
-// Waiting::efficiency, Waiting::efficiency_over_time, and those of communicators, where what they follow from is known.
+// Fills Waiting::efficiency, Waiting::efficiency_over_time and those of communicators, if their inputs are known. Call
+// it after all knowledge sources have contributed.
 void fill_efficiencies(Application& application);
 
 }  // namespace ardoise::reports

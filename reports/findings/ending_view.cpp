@@ -34,7 +34,7 @@ std::string ranks_in_words(const Application& app, std::span<const std::uint32_t
     i = end;
   }
   if (ranges.size() > kMostRanges)
-    return fmt::format("ranks {}, {} … {} ({} of them)", ranges[0], ranges[1], ranges.back(), sorted.size());
+    return fmt::format("ranks {}, {} … {} ({} ranks)", ranges[0], ranges[1], ranges.back(), sorted.size());
   std::string text = "ranks " + ranges.front();
   for (std::size_t i = 1; i < ranges.size(); ++i) text += (i + 1 == ranges.size() ? " and " : ", ") + ranges[i];
   return text;
@@ -82,10 +82,11 @@ std::string how_in_words(const RankEnd& end) {
   }
   if (end.cause == "immediate exit") return fmt::format("called _exit({}) without MPI_Finalize", end.status);
   if (end.cause == "exec") {
-    return end.call.file.empty() ? "became another program (exec) without MPI_Finalize"
-                                 : fmt::format("became {} (exec) without MPI_Finalize", in_sentence(end.call.file));
+    return end.call.file.empty()
+               ? "was replaced by another program (exec) without MPI_Finalize"
+               : fmt::format("was replaced by {} (exec) without MPI_Finalize", in_sentence(end.call.file));
   }
-  if (end.cause == "launcher") return "was ended by MPI, whose connection to the launcher broke";
+  if (end.cause == "launcher") return "was ended by MPI after its connection to the launcher broke";
   if (end.cause == "killed" && end.signal == "SIGKILL") return "was killed (SIGKILL)";
   if (end.cause == "killed") return "was ended by " + end.signal;
   if (end.cause == "signal") {
@@ -138,10 +139,10 @@ UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t exc
 
 std::string stand_in_words(const Application& app, const Stand& stand) {
   if (stand.call.function.empty() && !stand.after.function.empty())
-    return "in no call, after " + call_in_words(app, stand.after);
+    return "outside MPI and I/O calls, after " + call_in_words(app, stand.after);
   if (stand.call.function.empty()) {
     const std::string place = place_in_words(stand.stack);
-    return place.empty() ? "in no call" : "in " + place;
+    return place.empty() ? "outside MPI and I/O calls" : "in " + place;
   }
   const std::string since = human_seconds(stand.most_seconds);
   const std::string least = human_seconds(stand.least_seconds);

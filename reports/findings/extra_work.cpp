@@ -12,12 +12,12 @@
 namespace ardoise::reports {
 
 namespace {
-constexpr double kLeastSamples = 20;   // of difference
+constexpr double kLeastSamples = 20;   // difference, in samples
 constexpr double kRankDeviations = 4;  // of the rank's samples
-constexpr double kLeastShare = 0.05;   // of all that the rank was sampled in
+constexpr double kLeastShare = 0.05;   // of all samples of the rank
 constexpr double kFromOneCaller = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
 
-// ", called by step": the function that nearly all of it comes from.
+// ", called by step": the caller with nearly all of it; "": several callers.
 std::string caller(const SampleProfile& s, std::uint32_t function) {
   const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), function);
   double all = 0;
@@ -36,7 +36,7 @@ bool is_chance(const SampleProfile& s, const ExtraWork& work, std::uint32_t rank
          work.more() < kRankDeviations * std::sqrt(work.own * weight);
 }
 
-// What `rank` and the others have in row i of a matrix over ranks.
+// Compares `rank` with the others in row i of a matrix over ranks.
 ExtraWork compared(std::uint32_t function, const std::vector<double>& values, std::size_t i, std::size_t ranks,
                    std::uint32_t rank) {
   ExtraWork work{.function = function, .hottest = function};
@@ -63,7 +63,7 @@ std::optional<ExtraWork> extra_work(const Application& a, std::uint32_t rank) {
     if (!itself || work.more() > itself->more()) itself = work;
   }
   if (!itself) return {};
-  // Where callers take the same part more of their time than what they call, the call is what differs.
+  // A caller whose time exceeds that of the others by as large a part as its callee's replaces the callee.
   ExtraWork best = *itself;
   for (std::size_t i = 0; i < s.per_rank.uneven.size(); ++i) {
     ExtraWork work = compared(s.per_rank.uneven[i], s.per_rank.total, i, ranks, rank);

@@ -8,12 +8,12 @@
 
 namespace ardoise::reports {
 
-bool stands_for_many(const FileProfile& f) {
+bool sums_several_files(const FileProfile& f) {
   return f.path == kFurtherFiles || f.path == kUnknownFile || f.path == kPythonModules;
 }
 
 std::string number_of_files(const std::vector<FileProfile>& files) {
-  const auto sums = static_cast<std::size_t>(std::ranges::count_if(files, stands_for_many));
+  const auto sums = static_cast<std::size_t>(std::ranges::count_if(files, sums_several_files));
   return (sums != 0 ? "more than " : "") + counted(files.size() - sums, "file");
 }
 
@@ -31,8 +31,8 @@ AccessShares access_shares(const FileProfile& f) {
 std::string access_order(const FileProfile& f) {
   constexpr double kMost = 0.8;
   const AccessShares shares = access_shares(f);
-  if (shares.accesses <= 0 || stands_for_many(f)) return "";
-  return shares.consecutive >= kMost ? "in sequence"
+  if (shares.accesses <= 0 || sums_several_files(f)) return "";
+  return shares.consecutive >= kMost ? "sequential"
          : shares.strided >= kMost   ? "strided"
          : shares.random() >= kMost  ? "random"
                                      : "mixed";

@@ -1,4 +1,4 @@
-// The facts that rules share, and the order of findings; see findings.hpp.
+// Facts shared by the rules, and the order of findings; see findings.hpp.
 #include "reports/findings/findings.hpp"
 
 #include <fmt/format.h>
@@ -27,14 +27,14 @@ double seconds_of(const std::vector<FunctionProfile>& list) {
                          [](double s, const FunctionProfile& f) { return s + f.seconds; });
 }
 
-// These say how much and where; the others say why.
+// Findings that give amount and location, but no cause.
 bool is_general(const Finding& f) {
   return is_one_of(f, {"dominating_call", "mpi_cause", "communication_efficiency", "collective_waiting",
                        "collective_transfer", "late_messages"});
 }
 
-// What is general steps back where a rule names the cause.
-void let_causes_lead(std::vector<Finding>& out) {
+// If another finding of high severity names a cause, general findings become notes.
+void demote_general_findings(std::vector<Finding>& out) {
   const bool explained = std::any_of(out.begin(), out.end(), [](const Finding& f) {
     return f.severity == Severity::high &&
            is_one_of(f, {"load_imbalance", "serial_chain", "small_messages", "small_io", "shared_input", "no_overlap",
@@ -48,9 +48,8 @@ void let_causes_lead(std::vector<Finding>& out) {
   }
 }
 
-// Where ranks wait for processors, the time of a call is no measure of what it costs, and a little imbalance no fault
-// of the program.
-void leave_out_the_uncertain(const Facts& facts, std::vector<Finding>& out) {
+// If ranks wait for processors, durations of calls and a small imbalance say little about the program.
+void drop_unreliable_findings(const Facts& facts, std::vector<Finding>& out) {
   if (!facts.crowded()) return;
   const bool sure = extra_work(facts.app, facts.efficiency.slowest_rank).has_value();
   std::erase_if(
@@ -59,15 +58,15 @@ void leave_out_the_uncertain(const Facts& facts, std::vector<Finding>& out) {
     if (is_general(f)) f.severity = Severity::note;
   }
   const double share = facts.share_without_processor();
-  out.push_back({"crowded",
-                 Severity::note,
-                 share,
-                 fmt::format("Ranks waited for a processor in {} of the time in which they could compute: how long "
-                             "calls took, and small differences "
-                             "between ranks, say little here.",
-                             human_share(share)),
-                 "Give every process a processor of its own.",
-                 {{"share", share}}});
+  out.push_back(
+      {"crowded",
+       Severity::note,
+       share,
+       fmt::format("Ranks waited for a processor during {} of the time in which they could compute: durations "
+                   "of calls and small differences between ranks are unreliable.",
+                   human_share(share)),
+       "Give every process a processor of its own.",
+       {{"share", share}}});
 }
 
 }  // namespace
@@ -151,8 +150,8 @@ std::vector<Finding> findings_of(const Application& application) {
   find_samples(facts, out);
   find_iterations(facts, out);
   find_program(facts, out);
-  leave_out_the_uncertain(facts, out);
-  let_causes_lead(out);
+  drop_unreliable_findings(facts, out);
+  demote_general_findings(out);
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

@@ -1,8 +1,6 @@
-// What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
-// model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
-// into profile.json. Each rule is one function in findings_ending, findings_time, findings_work,
-// findings_threads, findings_communication, findings_calls, findings_io, findings_memory,
-// findings_samples, findings_iterations, findings_drift, findings_program or findings_quality.
+// Findings: sentences on where the time goes, what to change and how reliable the numbers are. Pure functions of the
+// model. The summary and the report's cover show them first; profile.json has them too. Each rule is one function in a
+// file findings_<topic>.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +19,41 @@ enum class Severity { note, medium, high };
 struct Finding {
   std::string id;  // stable, for programs that read profile.json: "load_imbalance"
   Severity severity = Severity::note;
-  double weight = 0;   // share of the program's time that it is about, 0 … 1: orders findings of one severity
-  std::string text;    // what is so, with its numbers; estimates are called estimates
-  std::string advice;  // what to do about it; may be empty
+  double weight = 0;   // share of the program's time concerned, 0 … 1: orders findings of one severity
+  std::string text;    // the observation with its numbers; says which are estimates
+  std::string advice;  // may be empty
   std::vector<std::pair<std::string, double>>
       evidence;  // the numbers behind the text, in seconds, bytes, counts, shares
 };
 
-// The most severe first, then the heaviest; never empty.
+// Sorted by severity, then by weight, both descending; never empty.
 [[nodiscard]] std::vector<Finding> findings_of(const Application& application);
 
-// What a rule looks at.
+// The input of a rule.
 struct Facts {
   explicit Facts(const Application& application);
   const Application& app;
   Efficiency efficiency;
-  double rank_seconds = 0;                 // wall time summed over ranks; 0 when nothing is known
+  double rank_seconds = 0;                 // wall time summed over ranks; 0: unknown
   double mpi_seconds = 0, io_seconds = 0;  // summed over ranks
   double mpi_calls = 0;
   [[nodiscard]] double share(double seconds) const;  // of rank_seconds, 0 … 1
-  // Of the time in which ranks had work of their own to do: they waited for a processor.
+  // Waiting for a processor, as a share of the time in which ranks were ready to compute.
   [[nodiscard]] double share_without_processor() const;
-  // How long a call took is then no measure of what it cost.
+  // Durations of calls are unreliable: ranks often lacked a processor.
   [[nodiscard]] bool crowded() const { return share_without_processor() > 0.2; }
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
-  // "halo_exchange (solver.cpp:214)" of the call site of `function` that costs most; "" when not resolved.
+  // The call site of `function` with most time: "halo_exchange (solver.cpp:214)"; "": not resolved.
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
 };
 
-// Every program has a ledger, unless the plug-in that makes it could not be loaded.
+// False: the plug-in that makes ledger and sums could not be loaded.
 [[nodiscard]] bool is_analyzed(const Application& application);
 
-// Its cost is judged by a rule of its own: shared by ranks that wait, or by the operation itself.
+// A rule of its own attributes the cost of this collective to waiting or to the operation.
 [[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
 
-// The rules. Each appends what it finds, if anything.
+// The rules. Each appends its findings, if any.
 void find_ending(const Facts& facts, std::vector<Finding>& out);
 void find_quality(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);
@@ -67,14 +65,14 @@ void find_io(const Facts& facts, std::vector<Finding>& out);
 void find_memory(const Facts& facts, std::vector<Finding>& out);
 void find_samples(const Facts& facts, std::vector<Finding>& out);
 void find_iterations(const Facts& facts, std::vector<Finding>& out);
-// One of find_iterations, where it says of a series neither a trend nor a change.
+// Called by find_iterations for a series without trend and change.
 void find_rank_drift(const Facts& facts, const SnapshotSeries& series, std::vector<Finding>& out);
 void find_program(const Facts& facts, std::vector<Finding>& out);
 
-// A place in a program. "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
+// A source location: "solve_step (solver.cpp:214)", "solver+0x4a20" if not resolved.
 [[nodiscard]] std::string name_of_place(const std::string& symbol, const std::string& source_file, std::uint32_t line,
                                         const std::string& module, std::uint64_t offset);
-// Of whatever says its place in these fields: CallSite, StackPlace, WaitCause …
+// For structs with these fields: CallSite, StackPlace, WaitCause …
 template <class Place>
 [[nodiscard]] std::string name_of(const Place& place) {
   if constexpr (requires { place.module; }) {
@@ -84,11 +82,11 @@ template <class Place>
   }
 }
 
-// A C++ name without its parameters, which make it unreadable in a sentence. "(anonymous namespace)" and operator()
-// keep theirs, and so does what begins with a bracket, as "[program (deleted)]".
+// A C++ name without its parameters. Names with "(anonymous namespace)" or operator(), or that begin with a bracket, as
+// "[program (deleted)]", stay unchanged.
 [[nodiscard]] std::string without_parameters(const std::string& symbol);
 
-// A name from a program, fit for a sentence: printable and not too long.
+// A program's name for use in a sentence: printable, shortened.
 [[nodiscard]] std::string in_sentence(const std::string& name);
 
 // The last part of a path.

@@ -1,5 +1,4 @@
-// What the calls themselves say, whatever they cost: collectives without overlap, objects that are not freed, programs
-// that are started from within.
+// Misuse of MPI calls: non-blocking collectives without overlap, objects that are not freed; spawned programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ double calls_of(const Application& a, const std::string& function) {
   return f == nullptr ? 0 : static_cast<double>(f->calls);
 }
 
-// CPU time of the program's own in `symbol` and all that it calls; -1: there are no samples.
+// CPU time of the program's own code in `symbol` and below; -1: no samples.
 double work_in(const SampleProfile& s, const std::string& symbol) {
   if (s.unit != "seconds") return -1;
   std::vector<double> own(s.tree.parent.size());
@@ -37,7 +36,7 @@ double work_in(const SampleProfile& s, const std::string& symbol) {
   return sum;
 }
 
-// A collective that is waited for in the next line, or a little below in a function that does nothing else.
+// A non-blocking collective completed in the next line, or some lines below in a function without other work.
 void without_overlap(const Facts& facts, std::vector<Finding>& out) {
   constexpr std::uint32_t kLines = 10;
   for (const CallSite& start : facts.app.call_sites) {
@@ -53,7 +52,7 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
     if (wait == facts.app.call_sites.end()) continue;
     const double seconds = start.seconds + wait->seconds, share = facts.share(seconds);
     if (share < 0.02) continue;
-    // Under way while other things were done, other ranks' work included.
+    // Mostly in progress outside the completing call: there was overlap.
     constexpr double kMostlyWaited = 0.8;
     if (start.operations > 0 && start.waited_seconds < kMostlyWaited * start.flight_seconds) continue;
     if (wait->line - start.line > 1) {
@@ -67,12 +66,11 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
          : share > 0.1 ? Severity::medium
                        : Severity::note,
          share,
-         fmt::format("{} in {} is waited for at once, in line {}: nothing is done while it runs. Both take {} "
+         fmt::format("{} in {} is completed immediately, in line {}: no work overlaps with it. Both calls take {} "
                      "of the time ({}).",
                      in_sentence(start.function), in_sentence(name_of(start)), wait->line, human_share(share),
                      human_counted(static_cast<double>(start.calls), "call")),
-         fmt::format("Do work that does not need its result before {}; without such work, MPI_{} says the "
-                     "same with one call.",
+         fmt::format("Move work that does not need its result before {}, or call the blocking MPI_{} instead.",
                      wait->function, in_sentence(blocking)),
          {{"calls", static_cast<double>(start.calls)}, {"seconds", seconds}, {"share", share}}});
   }
@@ -81,7 +79,7 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
 struct Kind {
   const char* id;
   const char* what;
-  std::vector<const char*> free;  // the first is what to call
+  std::vector<const char*> free;  // the first is recommended
   std::vector<const char*> makers;
 };
 
@@ -122,14 +120,14 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
         {kind.id,
          share > 0.1 ? Severity::high : Severity::medium,
          std::max(0.5, share),
-         fmt::format("{} {} are made and {} freed, {} of each rank on average are left{}: memory leaks, and MPI "
-                     "has only so many.",
+         fmt::format("{} {} are created and {} freed, {} per rank remain on average{}: they use memory, and MPI "
+                     "supports a limited number.",
                      human_count(made), kind.what,
                      freed == 0   ? "none is"
                      : freed == 1 ? "1 is"
                                   : human_count(freed) + " are",
                      human_count(kept), fmt::format("; most come from {}{}", most, site.empty() ? "" : " in " + site)),
-         fmt::format("Call {} when one is not needed any more, or make it once and keep it.", kind.free.front()),
+         fmt::format("Call {} when one is no longer needed, or create it once and reuse it.", kind.free.front()),
          {{"made", made}, {"freed", freed}}});
   }
 }

@@ -1,4 +1,4 @@
-// What messages and collectives cost: waiting or transfer, small messages, polling, hot ranks.
+// Cost of messages and collectives: waiting or transfer, small messages, polling, hot ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,9 @@ constexpr std::uint64_t kSmallMessage = 1024;  // bytes: below, latency costs mo
 constexpr std::size_t kSmallBuckets = 11;      // histogram buckets 0 … 10 hold the sizes below 1,024
 
 constexpr double kLateMessages = 0.05;  // of the time of all ranks
-constexpr double kWaits = 0.5;          // of a collective's time: it is no matter of the network
+constexpr double kWaits = 0.5;          // of a collective's time: the network is not the cause
 
-// Time above the rank that spends least in `map` is taken for waiting: the transfer alone would cost all about the
-// same.
+// Estimates waiting as the time above the rank with the least time: transfer costs all ranks about the same.
 double waiting_share(const DensityMap& map) {
   const double total = std::accumulate(map.seconds.begin(), map.seconds.end(), 0.0);
   const double least = *std::min_element(map.seconds.begin(), map.seconds.end());
@@ -29,21 +28,21 @@ double waiting_share(const DensityMap& map) {
 
 std::string estimated_in_words(double waiting) {
   return waiting >= kWaits ? fmt::format(
-                                 "; about {} of that is waiting for ranks that come late, not transfer (an estimate: "
-                                 "time above the rank that spends least there).",
+                                 "; about {} of that is waiting for late ranks, not transfer (an estimate: time above "
+                                 "that of the rank with the least time there).",
                                  human_share(waiting))
                            : fmt::format(
                                  "; ranks spend similar times there, so the operation itself costs more than waiting "
-                                 "for late ranks does (an estimate: {} is waiting).",
+                                 "for late ranks (an estimate: {} is waiting).",
                                  human_share(waiting));
 }
 
 std::string measured_in_words(const Application& a, const std::string& function, double waiting) {
   if (waiting < kWaits) {
-    return fmt::format("; {} of that was measured as waiting for ranks that come late.", human_share(waiting));
+    return fmt::format("; {} of that is waiting for late ranks (measured).", human_share(waiting));
   }
   const auto most = std::ranges::find(a.waiting.call_sites, function, &WaitSite::function);  // by seconds, descending
-  return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting),
+  return fmt::format("; {} of that is waiting for late ranks, not transfer.{}", human_share(waiting),
                      most == a.waiting.call_sites.end() ? awaited_rank_in_words(a) : " " + waiting_in_words(a, *most));
 }
 
@@ -51,8 +50,8 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
   for (const FunctionProfile& f : facts.app.mpi) {
     if (!is_judged_as_collective(facts, f)) continue;
     const auto measured = measured_waiting(facts.app, f.function);
-    // How late ranks of other programs come is in no map of this one.
-    if (!measured && meets_others(facts.app)) continue;
+    // No map of this program shows late ranks of other programs.
+    if (!measured && has_unjudged_calls(facts.app)) continue;
     const double share = facts.share(f.seconds),
                  waiting = measured ? *measured / f.seconds : waiting_share(*facts.density(f.function));
     const bool waits = waiting >= kWaits;
@@ -69,10 +68,10 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
          share > 0.1 ? Severity::medium : Severity::note,
          share,
          head + (measured ? measured_in_words(facts.app, f.function, waiting) : estimated_in_words(waiting)),
-         waits ? "Even out the work before it; a faster network would not help."
+         waits ? "Balance the work before it; a faster network would not help."
          : f.function == "MPI_Barrier"
-             ? "Is each of these barriers needed?"
-             : "Fewer calls with more data each, or the non-blocking form with work in between.",
+             ? "Remove barriers that are not needed."
+             : "Use fewer calls with more data each, or the non-blocking form with work in between.",
          {{"seconds", f.seconds}, {"share", share}, {measured ? "waiting_share" : "waiting_share_estimate", waiting}}});
   }
 }
@@ -104,22 +103,23 @@ void unreceived_messages(const Facts& facts, std::vector<Finding>& out) {
   const UnreceivedMessages& most = unreceived.front();
   const std::uint64_t all = std::transform_reduce(unreceived.begin(), unreceived.end(), std::uint64_t{0}, std::plus{},
                                                   [](const auto& each) { return each.messages; });
-  out.push_back({"unreceived_messages",
-                 Severity::medium,
-                 0,
-                 fmt::format("{} sent and never received, {}in {} of {}: for example of rank {} with tag {}.",
-                             all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",
-                             most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(most),
-                             facts.app.world_rank(most.source), most.tag),
-                 "Receive them, or do not send them: where MPI does not buffer a message, the program hangs.",
-                 {{"messages", static_cast<double>(all)}}});
+  out.push_back(
+      {"unreceived_messages",
+       Severity::medium,
+       0,
+       fmt::format("{} sent and never received, {}by {} called from {}: for example from rank {} with tag {}.",
+                   all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",
+                   most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(most),
+                   facts.app.world_rank(most.source), most.tag),
+       "Receive them, or do not send them: if MPI does not buffer such a message, the program hangs.",
+       {{"messages", static_cast<double>(all)}}});
 }
 
 void small_messages(const Facts& facts, std::vector<Finding>& out) {
   double small = 0, all = 0, seconds = 0, bytes = 0;
   const FunctionProfile* most = nullptr;
   for (const FunctionProfile& f : facts.app.mpi) {
-    // Each message once: at the side that sends.
+    // Each message counts once, at the sender.
     if ((f.category != "point-to-point" && f.category != "one-sided") || f.bytes_sent == 0) continue;
     const auto& buckets = f.calls_by_size;
     const auto end = buckets.begin() + static_cast<std::ptrdiff_t>(std::min(kSmallBuckets, buckets.size()));
@@ -143,7 +143,7 @@ void small_messages(const Facts& facts, std::vector<Finding>& out) {
                    "latency, not bandwidth.",
                    human_share(small / all), human_count(all), human_bytes(kSmallMessage), human_bytes(bytes / all),
                    human_count(rate), site.empty() ? "" : ", most from " + site),
-       "Send several of them as one.",
+       "Combine several messages into one.",
        {{"messages", all}, {"small_share", small / all}, {"mean_bytes", bytes / all}, {"per_rank_second", rate}}});
 }
 
@@ -163,7 +163,7 @@ void polling(const Facts& facts, std::vector<Finding>& out) {
        fmt::format(
            "{} of all MPI calls only ask whether something arrived (MPI_Test…, MPI_Iprobe); they take {} of the time.",
            human_share(calls / facts.mpi_calls), human_share(facts.share(seconds))),
-       "Ask less often, or wait where there is nothing else to do.",
+       "Test less often, or wait if there is no other work.",
        {{"calls", calls}, {"seconds", seconds}}});
 }
 

@@ -1,5 +1,4 @@
-// Ranks that drift away from the others over the rounds of a series: what a trend of the rounds does not show where
-// others do as much less.
+// Ranks whose work grows over the rounds of a series while that of others does not. The time of a round may hide this.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +15,11 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times what the others grew
+constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times the growth of the others
 constexpr double kLeastCost = 0.02;                      // of the run
 constexpr double kPairsInOrder = 0.6;
 
-// How much longer some points are outside of MPI and I/O than the others, by snapshot.
+// By snapshot: mean time outside MPI and I/O of some points minus that of the others.
 std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves,
                                     const std::vector<std::uint32_t>& some) {
   std::vector<double> ahead(s.seconds.size(), 0.0);
@@ -34,7 +33,7 @@ std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& mo
   return ahead;
 }
 
-// Whether it grows from tenth to tenth, by most pairs of them.
+// Whether most pairs of tenths grow.
 bool grows(const std::vector<double>& values, SnapshotRange range) {
   constexpr std::size_t kParts = 10;
   std::vector<double> medians;
@@ -63,7 +62,7 @@ double usual_growth(const RankMoves& moves) {
   return std::max(1.0, median(std::move(all)));
 }
 
-// Points that went far to a longer time, in ascending order.
+// Points whose time grew clearly, in ascending order.
 std::vector<std::uint32_t> drifting_points(const RankMoves& moves, double usual) {
   std::vector<std::uint32_t> points;
   const std::size_t last = moves.parts.size() - 1;
@@ -89,8 +88,8 @@ void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Fi
   const double at_first = std::accumulate(ahead.begin() + static_cast<std::ptrdiff_t>(first.begin),
                                           ahead.begin() + static_cast<std::ptrdiff_t>(first.end), 0.0) /
                           static_cast<double>(first.end - first.begin);
-  const SnapshotRange range = alike(s);
-  double cost = 0;  // what the others wait more than at first
+  const SnapshotRange range = comparable(s);
+  double cost = 0;  // additional waiting of the others compared with the first part
   for (std::size_t i = range.begin; i < range.end; ++i) cost += std::max(0.0, ahead[i] - std::max(0.0, at_first));
   const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
   if (share < kLeastCost || !grows(ahead, range)) return;
@@ -101,13 +100,12 @@ void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Fi
       {"rank_drift",
        facts.crowded() || now < kClearDrift * usual * before ? Severity::note : Severity::medium,
        share,
-       fmt::format("{} {} longer and longer outside of MPI and I/O: {} in each {} of the last tenth, {} in the first, "
+       fmt::format("{} {} more and more time outside MPI and I/O: {} in each {} of the last tenth, {} in the first, "
                    "{} times as long{}.",
-                   capitalised(ranks), ranks.starts_with("ranks ") ? "are" : "is", human_seconds(now),
+                   capitalised(ranks), ranks.starts_with("ranks ") ? "spend" : "spends", human_seconds(now),
                    round_word(s, true), human_seconds(before), times_in_words(now / before),
                    others_in_words(growth_of_others(moves, last, drifting))),
-       "The others wait for these ranks longer and longer: find what grows there, or redistribute the work during the "
-       "run.",
+       "The other ranks wait longer and longer for them: find the growing work, or redistribute work during the run.",
        {{"first_seconds", before}, {"last_seconds", now}, {"ratio", now / before}, {"share", share}}});
 }
 

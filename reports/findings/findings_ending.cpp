@@ -1,4 +1,4 @@
-// What ended a program that did not come to MPI_Finalize, and where its ranks stood then.
+// The end of a program without MPI_Finalize: its cause, and the positions of the ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace ardoise::reports {
 
 namespace {
 
-// "were" and "was", where the words are for one rank.
+// Replaces "was" by "were" for several ranks.
 std::string for_several(std::string how, std::size_t ranks) {
   if (ranks > 1 && how.starts_with("was ")) how.replace(0, 3, "were");
   return how;
@@ -24,27 +24,26 @@ std::string for_several(std::string how, std::size_t ranks) {
 const char* advice_for(const RankEnd& end) {
   if (end.cause == "exit" || end.cause == "immediate exit")
     return "Call MPI_Finalize in every rank before the program ends.";
-  if (end.cause == "exec") return "Call MPI_Finalize before, or start it as a child process.";
+  if (end.cause == "exec") return "Call MPI_Finalize before exec, or start the other program as a child process.";
   if (end.cause == "error") return "MPI printed the error on standard error.";
   if (end.signal == "SIGKILL")
-    return "Out of memory, a batch system's limit, or a user: the kernel's log (dmesg) says which.";
-  if (end.has_address) return "The call stack is in the report; compiled with -g it has lines.";
+    return "Possible causes: lack of memory, a limit of the batch system, a user. See the kernel's log (dmesg).";
+  if (end.has_address) return "The report shows the call stack; compile with -g for source lines.";
   return "";
 }
 
-// Ranks that neither came to MPI_Finalize nor told of their end: their host may be gone. Empty where that is not known
-// of each.
+// Ranks without MPI_Finalize and without a recorded end: their host may be gone. Empty if that is not known for each.
 std::vector<std::uint32_t> silent_ranks(const Application& app) {
-  std::set<std::uint32_t> told;
-  for (const RankEnd& end : app.ending.ends) told.insert(end.ranks.begin(), end.ranks.end());
+  std::set<std::uint32_t> ended;
+  for (const RankEnd& end : app.ending.ends) ended.insert(end.ranks.begin(), end.ranks.end());
   std::vector<std::uint32_t> silent;
   for (std::uint32_t rank = 0; rank < app.ranks; ++rank) {
-    if (!told.contains(rank)) silent.push_back(rank);
+    if (!ended.contains(rank)) silent.push_back(rank);
   }
   return silent.size() + app.quality.ranks_complete == app.ranks ? silent : std::vector<std::uint32_t>();
 }
 
-// " 3 other ranks ended then, too (SIGTERM)."; "": none.
+// " 3 other ranks also ended (SIGTERM)."; "": none.
 std::string others_in_words(std::span<const RankEnd> ends) {
   std::size_t others = 0;
   std::set<std::string> how;
@@ -53,10 +52,10 @@ std::string others_in_words(std::span<const RankEnd> ends) {
     how.insert(end.signal.empty() ? end.cause : end.signal);
   }
   if (others == 0) return "";
-  return fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), joined(how, ", "));
+  return fmt::format(" {} also ended ({}).", counted(others, "other rank"), joined(how, ", "));
 }
 
-// The kernel's out-of-memory killer leaves no survivor, which has the same memory.
+// The out-of-memory killer also ends the survivor process, so these ranks record no end.
 bool find_lack_of_memory(const Facts& facts, std::span<const std::uint32_t> silent, std::vector<Finding>& out) {
   const Ending& ending = facts.app.ending;
   if (silent.empty() || ending.memory_kills == 0) return false;
@@ -68,15 +67,15 @@ bool find_lack_of_memory(const Facts& facts, std::span<const std::uint32_t> sile
                              capitalised(ranks_in_words(facts.app, silent)), silent.size() == 1 ? "was" : "were",
                              ending.memory_kills == 1 ? "a process" : fmt::format("{} processes", ending.memory_kills),
                              silent.size() == 1 ? "this rank" : "these ranks", others_in_words(ending.ends)),
-                 "Fewer ranks on a machine, more memory for the job, or a smaller problem; the kernel's log (dmesg) "
-                 "says which processes it were.",
+                 "Use fewer ranks on a host, more memory for the job, or a smaller problem. The kernel's log (dmesg) "
+                 "names the ended processes.",
                  {{"rank", facts.app.world_rank(silent.front())},
                   {"ranks", static_cast<double>(silent.size())},
                   {"memory_kills", static_cast<double>(ending.memory_kills)}}});
   return true;
 }
 
-void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
+void find_cause(const Facts& facts, std::vector<Finding>& out) {
   const Ending& ending = facts.app.ending;
   const auto silent = silent_ranks(facts.app);
   if (find_lack_of_memory(facts, silent, out) || ending.ends.empty()) return;
@@ -100,10 +99,10 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
                   {"ranks", static_cast<double>(ranks)}}});
 }
 
-void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
+void find_positions(const Facts& facts, std::vector<Finding>& out) {
   constexpr std::size_t kMost = 3;
   const std::vector<Stand>& stands = facts.app.ending.stands;
-  // Of a program that runs a table says where its ranks are.
+  // For a running program, a table shows the positions.
   if (stands.empty() || facts.app.ending.moment_seconds > 0) return;
   std::string text = "When it ended";
   for (std::size_t i = 0; i < std::min(stands.size(), kMost); ++i) {
@@ -118,8 +117,8 @@ void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
 }  // namespace
 
 void find_ending(const Facts& facts, std::vector<Finding>& out) {
-  what_ended_it(facts, out);
-  where_ranks_stood(facts, out);
+  find_cause(facts, out);
+  find_positions(facts, out);
 }
 
 }  // namespace ardoise::reports

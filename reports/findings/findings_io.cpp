@@ -1,4 +1,4 @@
-// File I/O: small requests, one rank that does it all, files opened again and again.
+// File I/O: small requests, one rank does it all, shared input, scattered accesses, repeated opens.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,11 +32,11 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
        {{"rank", rank}, {"io_seconds", *top}, {"share_of_io", of_io}}});
 }
 
-// ", most of them on result," or ", most of them on 4 files like result.0,": the busiest, and those about as busy.
-std::string on_which_files(const std::vector<FileProfile>& files) {
+// ", most of them on result," or ", most of them on 4 files like result.0,": the busiest, with those about as busy.
+std::string busiest_files_in_words(const std::vector<FileProfile>& files) {
   const auto calls = [](const FileProfile& f) { return f.reads + f.writes; };
   const auto busiest = std::ranges::max_element(files, {}, calls);
-  if (busiest == files.end() || stands_for_many(*busiest)) return "";
+  if (busiest == files.end() || sums_several_files(*busiest)) return "";
   const auto alike =
       std::ranges::count_if(files, [&](const FileProfile& f) { return calls(f) >= calls(*busiest) / 2; });
   return alike == 1 ? fmt::format(", most of them on {},", file_name(*busiest))
@@ -63,19 +63,19 @@ void small_requests(const Facts& facts, std::vector<Finding>& out) {
        : share > 0.1 ? Severity::medium
                      : Severity::note,
        share,
-       fmt::format("{} read and write calls move {} each on average{} and take {} in all{}.", human_count(calls),
-                   human_bytes(bytes / calls), on_which_files(facts.app.files), human_seconds(seconds),
+       fmt::format("{} read and write calls move {} each on average{} and take {} in total{}.", human_count(calls),
+                   human_bytes(bytes / calls), busiest_files_in_words(facts.app.files), human_seconds(seconds),
                    site.empty() ? "" : fmt::format("; most are {} in {}", in_sentence(most->function), site)),
-       "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
+       "File systems are fast with requests of a megabyte or more: buffer, or write larger blocks.",
        {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});
 }
 
-// How much of a file each rank reads is known, which part is not.
+// The amount that each rank reads is known, the part of the file is not.
 void shared_input(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   const FileProfile* most = nullptr;
   for (const FileProfile& f : a.files) {
-    if (stands_for_many(f)) continue;  // each rank may have read others
+    if (sums_several_files(f)) continue;  // each rank may have read others
     const bool input = a.ranks > 1 && f.ranks == a.ranks && f.bytes_read > 9 * f.bytes_written;
     if (input && (most == nullptr || f.bytes_read > most->bytes_read)) most = &f;
   }
@@ -97,17 +97,17 @@ void shared_input(const Facts& facts, std::vector<Finding>& out) {
                              a.ranks, file_name(*most), human_bytes(static_cast<double>(most->bytes_read) / a.ranks),
                              site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(reader->function), site),
                              human_share(share)),
-                 "If all need the same: let one rank read it, once, and pass it on with MPI_Bcast. If each needs a "
-                 "part: MPI_File_read_at_all.",
+                 "If all need the same data, let one rank read it and distribute it with MPI_Bcast. If each needs a "
+                 "part, use MPI_File_read_at_all.",
                  {{"bytes", static_cast<double>(most->bytes_read)}, {"share", share}}});
 }
 
 void reopened(const Facts& facts, std::vector<Finding>& out) {
   const auto& files = facts.app.files;
-  // Each of many files may have been opened once.
-  const auto opens = [](const FileProfile& f) { return stands_for_many(f) ? 0 : f.opens; };
+  // In a row for several files, each may have been opened once.
+  const auto opens = [](const FileProfile& f) { return sums_several_files(f) ? 0 : f.opens; };
   const auto most = std::ranges::max_element(files, {}, opens);
-  if (most == files.end() || stands_for_many(*most) || most->opens < 1000 ||
+  if (most == files.end() || sums_several_files(*most) || most->opens < 1000 ||
       most->opens < 20ULL * std::max(1U, most->ranks))
     return;
   out.push_back({"reopened_file",
@@ -119,14 +119,15 @@ void reopened(const Facts& facts, std::vector<Finding>& out) {
                  {{"opens", static_cast<double>(most->opens)}}});
 }
 
-// Small accesses that jump about, or at a constant distance, in the file that costs most of those.
+// Small accesses, random or with a constant stride; the file with most time among these.
 void scattered(const Facts& facts, std::vector<Finding>& out) {
   const FileProfile* worst = nullptr;
   for (const FileProfile& f : facts.app.files) {
     const AccessShares shares = access_shares(f);
     const double mean = static_cast<double>(f.bytes_read + f.bytes_written) /
                         static_cast<double>(std::max<std::uint64_t>(1, f.reads + f.writes));
-    if (stands_for_many(f) || shares.accesses < 1000 || mean > kSmallRequest || shares.random() + shares.strided < 0.5)
+    if (sums_several_files(f) || shares.accesses < 1000 || mean > kSmallRequest ||
+        shares.random() + shares.strided < 0.5)
       continue;
     if (worst == nullptr || f.seconds > worst->seconds) worst = &f;
   }
@@ -135,7 +136,7 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
   if (share < 0.02) return;
   const AccessShares shares = access_shares(*worst);
   const bool strided = shares.strided > shares.random(), reads = worst->reads > worst->writes;
-  // All accesses are judged together.
+  // Reads and writes are judged together.
   const bool mixes = 20 * std::min(worst->reads, worst->writes) > worst->reads + worst->writes;
   const FunctionProfile* most = nullptr;
   for (const FunctionProfile& f : facts.app.posix) {
@@ -148,27 +149,25 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
        share > 0.25  ? Severity::high
        : share > 0.1 ? Severity::medium
                      : Severity::note,
-       share + 1e-3,  // before small_io, which is of the same calls
+       share + 1e-3,  // before small_io, which concerns the same calls
        fmt::format(
-           "{} of the {} {} {}{}, {} each, {}; that takes {} of the time{}.",
+           "{} of the {} {} {}{}, {} each, {}; they take {} of the time{}.",
            human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
            mixes   ? "reads and writes of"
            : reads ? "reads from"
                    : "writes to",
            file_name(*worst), worst->ranks > 1 ? fmt::format(" by {} ranks", worst->ranks) : "", usual_size(*worst),
-           strided ? "skip the same distance each time"
-                   : "lie neither behind the one before nor at a constant distance",
+           strided ? "have a constant stride" : "neither continue the previous access nor have a constant stride",
            human_share(share), site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
        strided ? (worst->ranks > 1 ? "Describe the pattern with MPI_File_set_view and let all ranks access it together "
                                      "(MPI_File_read_all, "
-                                     "MPI_File_write_all): MPI makes large requests of it."
-                                   : "Read or write the whole range at once and pick the parts in memory.")
-               : "Collect the accesses, sort them by position and make large ones of neighbours; or keep the data in "
-                 "memory.",
+                                     "MPI_File_write_all): MPI combines the accesses into large requests."
+                                   : "Read or write the whole range at once and select the parts in memory.")
+               : "Collect the accesses, sort them by position and merge neighbours, or keep the data in memory.",
        {{"accesses", shares.accesses}, {"share", share}, {"strided", shares.strided}, {"random", shares.random()}}});
 }
 
-// Opening, seeking and closing more than reading and writing.
+// Opening, closing and positioning.
 void metadata(const Facts& facts, std::vector<Finding>& out) {
   double opens = 0, seconds = 0;
   const FunctionProfile* most = nullptr;
@@ -187,13 +186,12 @@ void metadata(const Facts& facts, std::vector<Finding>& out) {
        : share > 0.1 ? Severity::medium
                      : Severity::note,
        share,
-       fmt::format("{} times a file is opened, {} a second, of {} in all; opening, closing and positioning take {} "
+       fmt::format("The program opens {} {} times, {} a second; opening, closing and positioning take {} "
                    "of the time{}.",
-                   human_count(opens), human_count(opens / wall), number_of_files(facts.app.files), human_share(share),
+                   number_of_files(facts.app.files), human_count(opens), human_count(opens / wall), human_share(share),
                    site.empty() ? "" : fmt::format(", most of it {} in {}", in_sentence(most->function), site)),
        "Open files once and keep them open; put many small files into one. On parallel file systems one server does "
-       "this "
-       "work for all ranks.",
+       "this work for all ranks.",
        {{"opens", opens}, {"seconds", seconds}, {"share", share}}});
 }
 

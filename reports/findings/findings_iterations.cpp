@@ -1,4 +1,4 @@
-// What changes over the rounds of a series of snapshots: the iterations of the main loop, the program's own marks.
+// Changes over the rounds of a series of snapshots: iterations of the main loop, the program's own marks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr std::size_t kFewestSnapshots = 10;  // snapshots, for anything to be said of them
-constexpr double kLeastShareOfRun = 0.02;     // of the run
-constexpr double kLeastOfRun = 0.2;           // a series of less tells too little
-constexpr double kStandsOut = 2.5;            // times the usual iteration: no matter of chance any more
-constexpr double kTrend = 1.25;               // from the first fifth to the last
-constexpr double kClearTrend = 1.5;           // likewise: no matter of chance any more
-constexpr double kStep = 1.25;                // from the iterations before a change to those after it
-constexpr double kOnItsSide = 0.85;           // of the iterations before a change, and after it
-constexpr double kOfTheStep = 0.6;            // of the change is between the last before it and the first after it
-constexpr double kFarOff = 5;                 // times the median: what is longer counts as so much
-constexpr double kInOrder = 0.6;              // of pairs of fifths that a trend has in its order
+constexpr std::size_t kFewestSnapshots = 10;  // shorter series are not judged
+constexpr double kLeastShareOfRun = 0.02;     // cost of a finding, as a share of the run
+constexpr double kLeastOfRun = 0.2;           // length of a series, as a share of the run
+constexpr double kStandsOut = 2.5;            // times the usual iteration: not by chance
+constexpr double kTrend = 1.25;               // ratio of the last fifth to the first
+constexpr double kClearTrend = 1.5;           // likewise: not by chance
+constexpr double kStep = 1.25;                // ratio of the iterations after a change to those before
+constexpr double kOnItsSide = 0.85;           // share of the iterations that lie on their side of the change
+constexpr double kOfTheStep = 0.6;            // share of the change that happens next to it
+constexpr double kFarOff = 5;                 // times the median: outliers are clamped to this
+constexpr double kInOrder = 0.6;              // share of the pairs of fifths in the order of the trend
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
 std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::size_t>& these) {
@@ -37,8 +37,8 @@ std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::siz
 void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   const auto slow = slow_snapshots(s);
   if (slow.empty()) return;
-  const auto usual = all_but(alike(s), slow);
-  const auto seconds = of_a_round(s, s.seconds);
+  const auto usual = all_but(comparable(s), slow);
+  const auto seconds = round_means(s, s.seconds);
   double longer = 0, slow_mean = 0, rounds = 0;
   const double typical = median(seconds);
   for (const std::size_t each : slow) {
@@ -55,7 +55,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
                                  capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));
-  const std::string why = what_is_longer(facts.app, s, slow, usual);
+  const std::string why = main_difference(facts.app, s, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
   out.push_back({"slow_iterations",
                  facts.crowded() || are_scattered(slow) || slow_mean < kStandsOut * typical ? Severity::note
@@ -67,12 +67,12 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
                  {{"rounds", rounds}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
 }
 
-// Where the series falls into two parts that differ most, by least squares of logarithms; 0: nowhere.
-std::size_t where_it_changes(const std::vector<double>& seconds, SnapshotRange range) {
+// The position that splits the series into the two parts that differ most, by least squares of logarithms; 0: none.
+std::size_t change_position(const std::vector<double>& seconds, SnapshotRange range) {
   const double usual = median({seconds.begin() + static_cast<std::ptrdiff_t>(range.begin),
                                seconds.begin() + static_cast<std::ptrdiff_t>(range.end)});
   if (!(usual > 0)) return 0;
-  std::vector<double> sums{0.0};  // of the logarithms so far; single slow ones count little
+  std::vector<double> sums{0.0};  // of the logarithms so far; single slow iterations count little
   for (std::size_t i = range.begin; i < range.end; ++i)
     sums.push_back(sums.back() + std::log(std::clamp(seconds[i] / usual, 1 / kFarOff, kFarOff)));
   const std::size_t count = range.end - range.begin;
@@ -89,11 +89,11 @@ std::size_t where_it_changes(const std::vector<double>& seconds, SnapshotRange r
   return best == 0 ? 0 : range.begin + best;
 }
 
-// From one iteration on all take another time. True: so it is, and there is no trend to speak of.
+// The time of an iteration changes at one position. Returns whether it does; then there is no trend.
 bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
-  const auto seconds = of_a_round(s, s.seconds);
-  const SnapshotRange range = alike(s);
-  const std::size_t at = where_it_changes(seconds, range);
+  const auto seconds = round_means(s, s.seconds);
+  const SnapshotRange range = comparable(s);
+  const std::size_t at = change_position(seconds, range);
   if (at == 0) return false;
   std::vector<std::size_t> before, after;
   for (std::size_t i = range.begin; i < range.end; ++i) (i < at ? before : after).push_back(i);
@@ -104,7 +104,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
   };
   const double first = median_of(before), second = median_of(after);
   if (!(first > 0 && second > 0) || std::max(first, second) < kStep * std::min(first, second)) return false;
-  // A step and no slope: nearly all of each part are on their side, and next to the step it is as high as elsewhere.
+  // A step, not a slope: nearly all iterations lie on their side, and the step is as high next to the change.
   const double middle = std::sqrt(first * second);
   const auto on_side = [&](const std::vector<std::size_t>& chosen, bool is_less) {
     const auto count =
@@ -124,33 +124,33 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
     cost += std::max(0.0, seconds[each] - std::min(first, second)) * static_cast<double>(s.rounds[each]);
   const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
   if (share < kLeastShareOfRun) return true;
-  std::string text = fmt::format("From {} {} on one takes {} instead of {}.", round_word(s, true), first_number(s, at),
-                                 human_seconds(second), human_seconds(first));
+  std::string text = fmt::format("From {} {} on, each takes {} instead of {}.", round_word(s, true),
+                                 first_number(s, at), human_seconds(second), human_seconds(first));
   const std::string why =
-      grows ? what_is_longer(facts.app, s, after, before) : what_is_longer(facts.app, s, before, after);
-  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before", why);
-  out.push_back(
-      {"iterations_change",
-       !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
-       : share > 0.1                                             ? Severity::high
-                                                                 : Severity::medium,
-       share,
-       text,
-       grows ? "Look for a change there: another phase, full memory, the file system, a processor that is shared "
-               "or slowed down."
-             : "",
-       {{"number", static_cast<double>(first_number(s, at))},
-        {"first_seconds", first},
-        {"last_seconds", second},
-        {"share", share}}});
+      grows ? main_difference(facts.app, s, after, before) : main_difference(facts.app, s, before, after);
+  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before it", why);
+  out.push_back({"iterations_change",
+                 !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
+                 : share > 0.1                                             ? Severity::high
+                                                                           : Severity::medium,
+                 share,
+                 text,
+                 grows
+                     ? "Look for the reason there: another phase, full memory, the file system, a shared or throttled "
+                       "processor."
+                     : "",
+                 {{"number", static_cast<double>(first_number(s, at))},
+                  {"first_seconds", first},
+                  {"last_seconds", second},
+                  {"share", share}}});
   return true;
 }
 
-// Whether an iteration takes longer and longer, or less: the medians of five parts of the loop.
+// Iterations take longer and longer, or less and less time, by the medians of five parts of the series.
 void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   constexpr std::size_t kParts = 5;
-  const auto seconds = of_a_round(s, s.seconds);
-  const auto [begin, end] = alike(s);
+  const auto seconds = round_means(s, s.seconds);
+  const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin;
   if (count < 4 * kParts) return;
   std::vector<double> medians;
@@ -179,14 +179,14 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
                                  capitalised((s.trigger == "iteration" ? "an " : "a ") + round_word(s, true)),
                                  grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
                                  with_separators(rounds_in(s)), round_word(s, false), human_seconds(medians.back()));
-  const std::string why = grows ? what_is_longer(facts.app, s, parts.back(), parts.front())
-                                : what_is_longer(facts.app, s, parts.front(), parts.back());
-  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the end" : "At first", why);
+  const std::string why = grows ? main_difference(facts.app, s, parts.back(), parts.front())
+                                : main_difference(facts.app, s, parts.front(), parts.back());
+  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the last fifth" : "In the first fifth", why);
   out.push_back({"iterations_trend",
                  grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,
                  share,
                  text,
-                 grows ? "Look for growth with the steps: lists, particles, a mesh, a file." : "",
+                 grows ? "Look for data that grows with the steps: lists, particles, a mesh, a file." : "",
                  {{"first_seconds", medians.front()}, {"last_seconds", medians.back()}, {"share", share}}});
 }
 
@@ -196,37 +196,37 @@ void find_time_outside_of_the_loop(const Facts& facts, const SnapshotSeries& s, 
   const double before = std::clamp(s.begin_seconds.front(), 0.0, whole - inside);
   const double after = std::max(0.0, whole - before - inside);
   if (before + after < kOutsideOfTheLoop * whole) return;
-  out.push_back({"outside_of_the_loop",
-                 Severity::note,
-                 (before + after) / whole,
-                 fmt::format("The main loop, {} iterations that each begin with {}, is {} of the run: the first {} "
-                             "come before it, the last {} after it.",
-                             with_separators(rounds_in(s)), s.function, human_share(inside / whole),
-                             human_seconds(before), human_seconds(after)),
-                 "",
-                 {{"before_seconds", before}, {"after_seconds", after}, {"loop_seconds", inside}}});
+  out.push_back(
+      {"outside_of_the_loop",
+       Severity::note,
+       (before + after) / whole,
+       fmt::format("The main loop ({} iterations that each begin with {}) takes {} of the run; {} precede it, "
+                   "{} follow it.",
+                   with_separators(rounds_in(s)), s.function, human_share(inside / whole), human_seconds(before),
+                   human_seconds(after)),
+       "",
+       {{"before_seconds", before}, {"after_seconds", after}, {"loop_seconds", inside}}});
 }
 
 }  // namespace
 
-// The program's own marks say better than a loop that was found what belongs together, and what the main loop tells
-// need not be said of one in it.
+// The program's own marks have precedence over detected loops, the main loop over inner loops.
 void find_iterations(const Facts& facts, std::vector<Finding>& out) {
-  const auto is_told = [&](const SnapshotSeries& s) {
+  const auto is_judged = [&](const SnapshotSeries& s) {
     return s.seconds.size() >= kFewestSnapshots && s.trigger != "timer" && s.name != kFurtherNames &&
            std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0) >= kLeastOfRun * facts.app.wall_seconds;
   };
-  bool are_marked = false, loop_tells = false;
+  bool are_marked = false, has_findings = false;
   for (const SnapshotSeries& s : facts.app.snapshots.series) {
     const bool is_loop = s.trigger == "iteration", is_inner = is_loop && !s.name.empty();
-    if (!is_told(s) || (is_loop && are_marked) || (is_inner && loop_tells)) continue;
+    if (!is_judged(s) || (is_loop && are_marked) || (is_inner && has_findings)) continue;
     are_marked = are_marked || !is_loop;
     const std::size_t before = out.size();
     find_slow_rounds(facts, s, out);
     const std::size_t without_trend = out.size();
     if (!find_change(facts, s, out)) find_trend(facts, s, out);
     if (out.size() == without_trend) find_rank_drift(facts, s, out);
-    loop_tells = loop_tells || out.size() != before;
+    has_findings = has_findings || out.size() != before;
     if (is_loop && !is_inner) find_time_outside_of_the_loop(facts, s, out);
   }
 }

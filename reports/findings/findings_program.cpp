@@ -1,5 +1,4 @@
-// What the program's own code could do better, where MPI and I/O are not the problem: how it was compiled, what it
-// spends in libraries and in the kernel, its hottest lines. From samples.
+// The program's own code, from samples: compiler optimization, time in libraries and in the kernel, hottest lines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +14,11 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kSamples = 100;  // fewer say nothing
-constexpr double kWorthAWord = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
+constexpr double kSamples = 100;  // fewer are not judged
+constexpr double kLeastMentioned = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
 constexpr std::size_t kLines = 3;
 
-// Of the ranks' time.
+// A share of CPU time as a share of the ranks' time.
 double weight_of(const Facts& facts, double share_of_cpu) {
   return share_of_cpu * (facts.efficiency.known ? facts.efficiency.computing_share : 1);
 }
@@ -34,7 +33,7 @@ void not_optimised(const Facts& facts, std::vector<Finding>& out) {
     if (most == s.functions.size()) most = i;  // they are sorted
   }
   const double share = sum / s.self;
-  if (share < kWorthAWord) return;
+  if (share < kLeastMentioned) return;
   out.push_back(
       {"not_optimized",
        weight_of(facts, share) > kMuch ? Severity::high : Severity::medium,
@@ -42,7 +41,7 @@ void not_optimised(const Facts& facts, std::vector<Finding>& out) {
        fmt::format("{} of the CPU time is in code that was compiled without optimization (-O0), most of it in "
                    "{} (sampled).",
                    human_share(share), name_and_place(s, most)),
-       "Compile it with -O2 or -O3: such code is often several times as fast.",
+       "Compile it with -O2 or -O3, which often makes it several times as fast.",
        {{"share", share}}});
 }
 
@@ -50,8 +49,8 @@ struct LibraryWork {
   const char* id;
   const char* what;
   const char* advice;
-  std::vector<std::string_view> begins;  // of names in the C, C++ and Fortran libraries
-  bool is_loss;                          // no program needs much of it
+  std::vector<std::string_view> begins;  // prefixes of names in the C, C++ and Fortran libraries
+  bool is_loss;                          // much of it is avoidable in any program
 };
 
 bool is_of(const SampledFunction& f, const LibraryWork& work) {
@@ -63,7 +62,7 @@ bool is_of(const SampledFunction& f, const LibraryWork& work) {
          std::ranges::any_of(work.begins, [&](std::string_view begin) { return f.symbol.starts_with(begin); });
 }
 
-// The line of the program with most of it.
+// The function with most of the work, and its caller.
 std::string main_place(const SampleProfile& s, const std::vector<double>& in_function) {
   const auto most = std::max_element(in_function.begin(), in_function.end());
   const auto function = static_cast<std::uint32_t>(most - in_function.begin());
@@ -78,7 +77,7 @@ void library_work(const Facts& facts, std::vector<Finding>& out) {
   static const LibraryWork kWork[] = {
       {"allocation",
        "allocating and freeing memory",
-       "Allocate outside of loops and use the memory again.",
+       "Allocate outside loops and reuse the memory.",
        {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
         "operator delete", "munmap", "mmap"},
        true},
@@ -89,7 +88,7 @@ void library_work(const Facts& facts, std::vector<Finding>& out) {
        false},
       {"locking",
        "waiting for locks",
-       "Hold locks for shorter, or give each thread data of its own.",
+       "Hold locks for a shorter time, or give each thread its own data.",
        {"pthread_mutex", "pthread_rwlock", "pthread_spin", "lll_lock", "pthread_cond"},
        true},
       {"formatting",
@@ -105,7 +104,7 @@ void library_work(const Facts& facts, std::vector<Finding>& out) {
       if (is_code(s.functions[i]) && is_of(s.functions[i], work)) in_function[i] = s.functions[i].self;
     }
     const double share = std::accumulate(in_function.begin(), in_function.end(), 0.0) / s.self;
-    if (share < kWorthAWord) continue;
+    if (share < kLeastMentioned) continue;
     out.push_back({work.id,
                    work.is_loss && weight_of(facts, share) > kMuch ? Severity::medium : Severity::note,
                    weight_of(facts, share),
@@ -116,7 +115,8 @@ void library_work(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
-// Beneath functions of the program: page faults, mostly. What calls use there is theirs.
+// Kernel time below functions of the program, mostly page faults. Kernel time of MPI and I/O calls belongs to the
+// calls.
 void kernel_work(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   std::vector<double> beneath(s.functions.size());
@@ -127,18 +127,17 @@ void kernel_work(const Facts& facts, std::vector<Finding>& out) {
   const double share = std::accumulate(beneath.begin(), beneath.end(), 0.0) / s.self;
   if (share < kKernel) return;
   const auto most = static_cast<std::size_t>(std::max_element(beneath.begin(), beneath.end()) - beneath.begin());
-  out.push_back(
-      {"kernel_work",
-       Severity::note,
-       weight_of(facts, share),
-       fmt::format("{} of the CPU time is in the kernel beneath functions of the program, most of it beneath {}: "
-                   "memory that is used for the first time, or system calls other than I/O (an estimate).",
-                   human_share(share), name_and_place(s, most)),
-       "Use memory again instead of giving it back (MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_), or try huge pages.",
-       {{"share", share}}});
+  out.push_back({"kernel_work",
+                 Severity::note,
+                 weight_of(facts, share),
+                 fmt::format("{} of the CPU time is in the kernel below functions of the program, most of it below {}: "
+                             "first use of memory (page faults) or system calls other than I/O (an estimate).",
+                             human_share(share), name_and_place(s, most)),
+                 "Reuse memory instead of returning it (MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_), or try huge pages.",
+                 {{"share", share}}});
 }
 
-// " At 0.62 instructions per cycle …"; "" without these counters.
+// " relax runs 0.62 instructions per cycle: …"; "": these counters are missing.
 std::string speed_of(const SampleProfile& s, const SampledFunction& f) {
   const std::size_t cycles = counter(s, {"cycles", "cpu-cycles"}), instructions = counter(s, {"instructions"}),
                     misses = counter(s, {"cache-misses", "LLC-load-misses"});
@@ -146,13 +145,13 @@ std::string speed_of(const SampleProfile& s, const SampledFunction& f) {
   const double ipc = f.counters[instructions] / f.counters[cycles];
   std::string text = fmt::format(" {} runs {:.2f} instructions per cycle", in_sentence(short_name(f)), ipc);
   if (misses < s.counters.size() && f.counters[instructions] > 0) {
-    text +=
-        fmt::format(" with {:.1f} cache misses in a thousand", 1000 * f.counters[misses] / f.counters[instructions]);
+    text += fmt::format(" with {:.1f} cache misses per thousand instructions",
+                        1000 * f.counters[misses] / f.counters[instructions]);
   }
   return text + (ipc < 1 ? ": it waits, most likely for memory." : ".");
 }
 
-// Where the program is most of its CPU time: lines, and functions where those are not known.
+// The lines with most CPU time, or functions if lines are unknown.
 struct Hottest {
   std::string places;
   double sum = 0;
@@ -160,7 +159,7 @@ struct Hottest {
   std::size_t shown = 0;
   bool lines = false;
 
-  // False: this one is not shown any more.
+  // False: the limit is reached.
   bool add(const SampleProfile& s, std::uint32_t in, double self, std::string place) {
     if (shown == kLines || self < 0.03 * s.self) return false;
     if (shown++ == 0) function = in;
@@ -208,11 +207,11 @@ void own_work(const Facts& facts, std::vector<Finding>& out) {
                    human_share(found.sum / s.self),
                    found.shown == 1 ? "one " + what : fmt::format("{} {}s", found.shown, what), found.places,
                    found.lines ? "" : "; compile with -g to see lines", speed),
-       python  ? "Look there first: does it do more than it must; can whole arrays be handed to a library (numpy), or "
-                 "the loop be compiled (numba, Cython)?"
-       : waits ? "Work on data while it is in the cache: smaller types, blocked loops, arrays in the order of use."
-               : "Look there first: does it do more than it must, is it vectorized (-O3 -march=native), is data "
-                 "used in the order in which it lies in memory?",
+       python  ? "Start there: avoid needless work, pass whole arrays to a library (numpy), or compile the loop "
+                 "(numba, Cython)."
+       : waits ? "Keep data in the cache: smaller types, blocked loops, arrays in the order of use."
+               : "Start there: avoid needless work, let the compiler vectorize (-O3 -march=native), access data in "
+                 "memory order.",
        {{"share", found.sum / s.self}}});
 }
 

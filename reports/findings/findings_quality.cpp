@@ -1,4 +1,4 @@
-// How far the numbers can be trusted: lost or missing data, a measurement that disturbed the program.
+// Reliability of the numbers: lost or missing data, disturbance of the program by the measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
   for (const Ledger& l : facts.app.quality.ledger) {
     lost += l.lost;
     all += l.recorded;
-    if (l.record_class == "samples") continue;  // those are dropped when the rate falls, and others stand for them
+    if (l.record_class == "samples") continue;  // dropped when the rate is lowered; the remaining samples weigh more
     dropped += l.dropped;
     recorded += l.recorded;
   }
@@ -29,8 +29,8 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"records_to_come",
                    Severity::note,
                    static_cast<double>(lost) / static_cast<double>(std::max(lost, all)),
-                   fmt::format("{} of {} {} still with the ranks: sums for each function are whole, call sites, edges "
-                               "and maps lack them.",
+                   fmt::format("{} of {} {} still in the ranks: sums by function include them; call sites, edges and "
+                               "maps do not.",
                                with_separators(lost), counted(all, "record"), lost == 1 ? "was" : "were"),
                    "",
                    {{"to_come", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
@@ -38,7 +38,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"records_lost",
                    Severity::high,
                    1,
-                   fmt::format("{} of {} records went with analyzers that were killed: call sites, edges and maps lack "
+                   fmt::format("{} of {} records were lost with killed analyzers: call sites, edges and maps lack "
                                "them.",
                                with_separators(lost), with_separators(all)),
                    "With --keep-safe only records since the last save are lost.",
@@ -49,7 +49,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                    1,
                    fmt::format("{} of {} {} missing and not declared as dropped: the numbers below are too small.",
                                with_separators(lost), counted(all, "record"), lost == 1 ? "is" : "are"),
-                   "Look at the notices on measurement quality, and report it as a fault of the tool.",
+                   "Read the notices on measurement quality, and report this as a bug of the tool.",
                    {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   }
   if (dropped != 0 && recorded != 0) {
@@ -57,11 +57,10 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"records_dropped",
                    share > 0.01 ? Severity::medium : Severity::note,
                    share,
-                   fmt::format("{} of the records of calls were dropped ({} of {}). Sums for each function stay exact; "
-                               "minima, maxima, call "
-                               "sites, edges and maps cover the rest.",
+                   fmt::format("{} of the records of calls were dropped ({} of {}). Sums by function stay exact; "
+                               "minima, maxima, call sites, edges and maps cover the other records.",
                                human_share(share), with_separators(dropped), with_separators(recorded)),
-                   "More analyzers (--analyzers) take more records.",
+                   "Use more analyzers (--analyzers).",
                    {{"dropped", static_cast<double>(dropped)}, {"recorded", static_cast<double>(recorded)}}});
   }
 }
@@ -73,14 +72,14 @@ void incomplete(const Facts& facts, std::vector<Finding>& out) {
                    Severity::high,
                    1,
                    "This profile lacks the program's sums: the knowledge source run_summary was not loaded.",
-                   "The notes on the run say why; install Ardoise again.",
+                   "The notes on the run give the reason. Reinstall Ardoise.",
                    {}});
   } else if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
     const std::uint32_t missing = a.ranks - a.quality.ranks_complete;
     out.push_back({"ranks_incomplete",
                    Severity::high,
                    1,
-                   fmt::format("{} of {} did not deliver everything: the data of the end of {} run are missing.",
+                   fmt::format("{} of {} did not deliver all data: the end of {} run is missing.",
                                with_separators(missing), counted(a.ranks, "rank"), missing == 1 ? "its" : "their"),
                    "Check whether they aborted or left without MPI_Finalize.",
                    {{"ranks", a.ranks}, {"ranks_complete", a.quality.ranks_complete}}});
@@ -91,13 +90,12 @@ void incomplete(const Facts& facts, std::vector<Finding>& out) {
                    1,
                    fmt::format("{} arrived damaged and {} refused.", counted(a.quality.bad_packs, "pack"),
                                a.quality.bad_packs == 1 ? "was" : "were"),
-                   "Report it as a fault of the tool.",
+                   "Report this as a bug of the tool.",
                    {{"bad_packs", static_cast<double>(a.quality.bad_packs)}}});
   }
 }
 
-// ": 220 ms for recording calls, 116 ns each, 2.3 s for sending and 170 ms for sampling"; "" where the parts are not
-// known.
+// ": 220 ms for recording calls, 116 ns each, 2.3 s for sending and 170 ms for sampling"; "": the parts are unknown.
 std::string parts_of_overhead(const Quality& q) {
   std::vector<std::string> parts;
   if (q.recording_seconds > 0) {
@@ -120,9 +118,9 @@ void disturbed(const Facts& facts, std::vector<Finding>& out) {
         {"measurement_blocked",
          blocked > kDisturbing ? Severity::high : Severity::medium,
          blocked,
-         fmt::format("The measurement held the program up: its ranks waited {} ({} of their time) for a free buffer.",
+         fmt::format("The measurement delayed the program: its ranks waited {} ({} of their time) for a free buffer.",
                      human_seconds(q.blocked_seconds), human_share(blocked)),
-         "Give the run more analyzers (--analyzers).",
+         "Use more analyzers (--analyzers).",
          {{"blocked_seconds", q.blocked_seconds}, {"share", blocked}}});
   }
   if (overhead > kDisturbing && overhead > blocked * 1.5) {

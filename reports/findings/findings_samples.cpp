@@ -1,4 +1,5 @@
-// Rules about the program's own functions, from samples of its call stacks: estimates, and said to be.
+// Functions of the program and quality of sampling, from samples of call stacks. The texts say that these are
+// estimates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,20 +16,20 @@ namespace {
 
 constexpr double kHot = 0.10, kNearlyAll = 0.8;
 
-// What the shares are shares of: CPU time leaves out the time in which a thread waits without its processor.
+// The quantity behind the shares. CPU time excludes time in which a thread waits without a processor.
 std::string sampled_quantity(const SampleProfile& profile) {
   return profile.unit == "seconds" ? "CPU time" : in_sentence(profile.clock);
 }
 
 void hot_functions(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
-  int said = 0;
-  for (std::size_t i = 0; i < s.functions.size() && said < 2; ++i) {
+  int found = 0;
+  for (std::size_t i = 0; i < s.functions.size() && found < 2; ++i) {
     const SampledFunction& f = s.functions[i];
     const double share = f.self / s.self, error = f.self_error / s.self;
     if (!is_code(f) || f.symbol.empty() || f.symbol[0] == '(') continue;
     if (share < kHot) return;
-    ++said;
+    ++found;
     out.push_back(
         {"hot_function",
          Severity::note,
@@ -40,8 +41,7 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
-// The function whose MPI calls together cost most. When nearly all of it is one call, that call's own finding says
-// where it comes from.
+// The function with most time in its MPI calls. If one call takes nearly all of it, the finding on that call is enough.
 void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   struct CallsOfFunction {
@@ -72,7 +72,7 @@ void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
       {"mpi_cause",
        share > 0.25 ? Severity::medium : Severity::note,
        share,
-       fmt::format("{} of the time in MPI ({} of all) is in calls that {} makes, most of it in {}.",
+       fmt::format("{} of the time in MPI ({} of all) is in calls made by {}, most of it in {}.",
                    human_share(greatest->second.seconds / all), human_share(share),
                    in_sentence(short_name(function)) + file, in_sentence(s.functions[call->first].symbol)),
        "",
@@ -88,13 +88,12 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
   };
   const double taken = sum(t.taken), partial = sum(t.partial);
   if (wall > 0 && cost > 0.02 * wall) {
-    out.push_back(
-        {"sampling_cost",
-         Severity::medium,
-         cost / wall,
-         fmt::format("Taking samples cost {} of the threads' time, more than it should.", human_share(cost / wall)),
-         "Ask for fewer samples with --rate.",
-         {{"share", cost / wall}, {"seconds", cost}}});
+    out.push_back({"sampling_cost",
+                   Severity::medium,
+                   cost / wall,
+                   fmt::format("Sampling cost {} of the threads' time, more than intended.", human_share(cost / wall)),
+                   "Lower the sampling rate with --rate.",
+                   {{"share", cost / wall}, {"seconds", cost}}});
   }
   const SampleProfile& s = facts.app.samples;
   if (s.self > 0 && s.at_shared_ticks > 0.1 * s.self) {
@@ -102,19 +101,19 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
                    Severity::note,
                    0,
                    fmt::format("{} of the {} was sampled at timer interrupts of the kernel, by threads that shared "
-                               "processors: beyond the margins shown, shares of functions may be some percent off.",
+                               "processors: shares of functions may be some percent off, beyond the margins shown.",
                                human_share(s.at_shared_ticks / s.self), sampled_quantity(s)),
-                   "A processor for each rank gives exact shares.",
+                   "Give each rank a processor of its own for exact shares.",
                    {{"share", s.at_shared_ticks / s.self}}});
   }
   if (taken > 0 && partial > 0.1 * taken) {
     out.push_back({"partial_stacks",
                    Severity::note,
                    0,
-                   fmt::format("{} of the call stacks could not be followed to the start; they are shown beneath "
-                               "\"(incomplete call stack)\".",
+                   fmt::format("{} of the call stacks could not be unwound to their outermost function; they are shown "
+                               "below \"(incomplete call stack)\".",
                                human_share(partial / taken)),
-                   "Programs built with -fno-omit-frame-pointer, or with unwind tables, give whole stacks.",
+                   "Build with -fno-omit-frame-pointer or with unwind tables for complete stacks.",
                    {{"share", partial / taken}, {"samples", partial}}});
   }
 }

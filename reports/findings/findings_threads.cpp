@@ -1,4 +1,4 @@
-// What threads could do better: no work for them, uneven regions, processors that they share.
+// Threads: idle threads, uneven OpenMP regions, threads that share processors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kSamplesOfProgram = 50, kSamplesOfThread = 20;  // fewer say nothing
+constexpr double kSamplesOfProgram = 50, kSamplesOfThread = 20;  // fewer are not judged
 
 void idle_threads(const Facts& facts, const ThreadWork& work, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   const bool openmp = std::any_of(s.functions.begin(), s.functions.end(), is_openmp);
-  // A second thread may be there to wait for something.
+  // A second thread may exist only to wait for something.
   if (s.unit != "seconds" || (!openmp && s.threads.rank.size() < 3 * std::size_t{facts.app.ranks})) return;
   if (static_cast<double>(s.samples) < kSamplesOfProgram) return;
   std::map<std::uint32_t, double> busiest;  // by rank
@@ -54,14 +54,14 @@ void idle_threads(const Facts& facts, const ThreadWork& work, std::vector<Findin
   out.push_back({"idle_threads",
                  Severity::high,
                  unused,
-                 fmt::format("Threads have no work: {}. Outside of parallel regions most time, {}, is spent in {} "
+                 fmt::format("Threads have no work: {}. Outside parallel regions, most time ({}) is spent in {} "
                              "(sampled).",
                              what, human_seconds(work.of_hottest), name_and_place(s, work.hottest_outside)),
                  "Make that part parallel over threads too, or run more ranks with fewer threads each.",
                  {{"threads", threads}, {"idle_threads", static_cast<double>(idle)}, {"unused_share", unused}}});
 }
 
-// The region that costs most threads' time by being uneven.
+// The region with most threads' time lost to imbalance.
 void uneven_region(const Facts& facts, const ThreadWork& work, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   if (s.unit != "seconds" || !(s.self > 0)) return;
@@ -78,16 +78,16 @@ void uneven_region(const Facts& facts, const ThreadWork& work, std::vector<Findi
                  share > 0.2 ? Severity::high : Severity::medium,
                  share,
                  fmt::format("Work of {} is unevenly spread over threads: the busiest of {} computes for {}, the mean "
-                             "is {}, {} (sampled); the others wait at the end of the region, {} of the time.",
+                             "is {}, {} (sampled). The others wait at the end of the region for {} of the time.",
                              name_and_place(s, worst->function), worst->threads, human_seconds(worst->busiest),
                              human_seconds(worst->total / threads),
                              facts.app.ranks > 1 ? "summed over ranks" : "of one rank", human_share(share)),
-                 "Let threads take work as they get free (schedule(dynamic) or schedule(guided)), or cut it into equal "
-                 "parts (collapse).",
+                 "Let idle threads take work (schedule(dynamic) or schedule(guided)), or split it into equal parts "
+                 "(collapse).",
                  {{"balance", worst->balance()}, {"share", share}, {"threads", threads}}});
 }
 
-// More threads than processors that the rank may use, where the host has more.
+// More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const Facts& facts, const ThreadWork& work, std::vector<Finding>& out) {
   const RankSummary& r = facts.app.per_rank;
   const std::uint32_t threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
@@ -105,9 +105,10 @@ void bound_too_tightly(const Facts& facts, const ThreadWork& work, std::vector<F
       {"threads_share_processors",
        Severity::high,
        1 - static_cast<double>(processors) / threads,
-       fmt::format("{} threads of a rank share {}: {} of {} may use no other of the {} that the host has.", threads,
-                   processors == 1 ? "1 processor" : fmt::format("{} processors", processors),
-                   narrow == 1 ? "1 rank" : fmt::format("{} ranks", narrow), facts.app.ranks, of_host),
+       fmt::format(
+           "{} threads of a rank share {}: {} of {} may not use the other processors of the host, which has {}.",
+           threads, processors == 1 ? "1 processor" : fmt::format("{} processors", processors),
+           narrow == 1 ? "1 rank" : fmt::format("{} ranks", narrow), facts.app.ranks, of_host),
        fmt::format(
            "Give each rank a processor for each of its threads: with Open MPI, mpirun --map-by slot:PE={0}; with "
            "MPICH, mpirun -bind-to core:{0}; or set OMP_NUM_THREADS={1}.",

@@ -1,4 +1,4 @@
-// Where the time goes: computation, MPI, I/O; how evenly work is spread; the MPI call that costs most.
+// Split of the time into computation, MPI and I/O; load balance; the most expensive MPI call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace {
 constexpr double kAcceptable = 0.8;  // POP: efficiencies above are regarded as acceptable
 constexpr double kMention = 0.02;    // a smaller share is noise
 
-// The run hung or was ended in calls that take most of its time in MPI: they say nothing of how it communicates.
+// Most of the time in MPI is in calls that had not returned when the run hung or was ended.
 bool is_mostly_unfinished(const Facts& facts) { return unfinished_mpi_seconds(facts.app) > 0.5 * facts.mpi_seconds; }
 
-void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
+void time_split(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   if (a.mpi.empty() && a.posix.empty()) {
     if (!is_analyzed(a)) return;
@@ -31,7 +31,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
       out.push_back({"nothing_recorded",
                      Severity::medium,
                      0,
-                     "No record of an MPI or I/O call of this program arrived before it ended, without MPI_Finalize.",
+                     "This program ended without MPI_Finalize before any record of an MPI or I/O call arrived.",
                      "",
                      {}});
       return;
@@ -40,8 +40,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                    Severity::medium,
                    0,
                    "No MPI or I/O call of this program was recorded.",
-                   "A program that calls neither between MPI_Init and MPI_Finalize looks like this; so does one that "
-                   "is linked statically.",
+                   "Either it makes no such call between MPI_Init and MPI_Finalize, or it is linked statically.",
                    {}});
     return;
   }
@@ -52,7 +51,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                computing = e.known ? e.computing_share : std::max(0.0, 1 - mpi - io);
   const auto sum = [](const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); };
   const double own_cpu = sum(a.per_rank.cpu_seconds), all_cpu = sum(a.per_rank.process_cpu_seconds);
-  const char* verdict = computing >= kAcceptable && e.known && !e.kernel_told ? "most of the time is outside MPI"
+  const char* verdict = computing >= kAcceptable && e.known && !e.has_kernel_times ? "most of the time is outside MPI"
                         : computing >= kAcceptable ? "most of the time is the program's own work"
                         : mpi >= 0.5 && is_mostly_unfinished(facts)
                             ? "most of its time in MPI is in calls that had not returned"
@@ -66,7 +65,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const std::string ranks =
       a.ranks == 1 ? "the rank's time" : fmt::format("the time of its {} ranks", with_separators(a.ranks));
   std::string text = fmt::format("{} of {} is {}, {} MPI, {} file I/O", human_share(computing), ranks,
-                                 e.known && !e.kernel_told ? "outside MPI and file I/O" : "computation",
+                                 e.known && !e.has_kernel_times ? "outside MPI and file I/O" : "computation",
                                  human_share(mpi), human_share(io));
   if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
   if (e.blocked_share >= kMention)
@@ -83,29 +82,30 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                   {"blocked_share", e.blocked_share}}});
 }
 
-// What the useful time of a rank is, for a sentence: "computes", or what takes most of it.
+// The activity with most of a rank's useful time: "computes".
 std::string verb_of(const RankTime& time) {
   if (time.computing >= time.io && time.computing >= time.blocked)
-    return time.kernel_told ? "computes" : "is outside MPI";
+    return time.has_kernel_times ? "computes" : "is outside MPI";
   return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
-// "; the others wait for it in MPI_Allreduce of main": the call that takes most of the time in MPI, returned or not. ""
-// where they may wait for ranks of other programs, which are not compared.
+// "; the others wait for it in MPI_Allreduce called from main": the call with most time in MPI, returned or not. "":
+// they may wait for ranks of other programs.
 std::string waiting_place(const Facts& facts) {
   constexpr double kMostlyOthers = 0.25;  // of its time in MPI
   const double in_mpi = std::transform_reduce(facts.app.mpi.begin(), facts.app.mpi.end(), 0.0, std::plus{},
                                               [](const FunctionProfile& each) { return each.seconds; });
-  if (meets_others(facts.app) || waiting_for_others(facts.app) > kMostlyOthers * in_mpi) return "";
+  if (has_unjudged_calls(facts.app) || waiting_for_others(facts.app) > kMostlyOthers * in_mpi) return "";
   constexpr std::string_view kWait = "; the others wait for it in ";
   const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
                                      [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
   const UnfinishedCall unfinished = longest_unfinished_call(facts.app, facts.efficiency.slowest_rank);
   if (!unfinished.function.empty() && (most == facts.app.mpi.end() || unfinished.seconds > most->seconds))
-    return fmt::format("{}{}{}", kWait, unfinished.function, unfinished.place.empty() ? "" : " of " + unfinished.place);
+    return fmt::format("{}{}{}", kWait, unfinished.function,
+                       unfinished.place.empty() ? "" : " called from " + unfinished.place);
   if (most == facts.app.mpi.end()) return fmt::format("{}MPI", kWait);
   const std::string site = facts.main_call_site(most->function);
-  return fmt::format("{}{}{}", kWait, in_sentence(most->function), site.empty() ? "" : " of " + site);
+  return fmt::format("{}{}{}", kWait, in_sentence(most->function), site.empty() ? "" : " called from " + site);
 }
 
 void balance(const Facts& facts, std::vector<Finding>& out) {
@@ -119,14 +119,14 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
          e.load_balance < kAcceptable ? Severity::high : Severity::medium,
          std::min(1.0, share),
          fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
-                     "{:.2f}){}.{} Spread evenly, the same work could end up to "
-                     "{} ({} of the run) sooner (an estimate).",
+                     "{:.2f}){}.{} Evenly spread work could shorten the run by up to "
+                     "{} ({} of it; an estimate).",
                      facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
                      human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance, waiting_place(facts),
                      extra_work_sentence(facts.app, e.slowest_rank), human_seconds(gain), human_share(share)),
          extra_work(facts.app, e.slowest_rank)
-             ? "Make that work less or spread it over the ranks."
-             : "The map of MPI time shows which ranks wait (the least loaded) and which ones are waited for.",
+             ? "Reduce that work or spread it over the ranks."
+             : "The map of MPI time shows the waiting ranks (most MPI time) and the awaited ranks (least MPI time).",
          {{"load_balance", e.load_balance},
           {"max_useful_seconds", e.max_useful},
           {"mean_useful_seconds", e.mean_useful},
@@ -140,12 +140,12 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
                                "{:.2f}; above {:.1f} is regarded as "
                                "acceptable): messages, or ranks that wait for each other in turn, cost the rest.",
                                human_share(e.communication), e.communication, kAcceptable),
-                   "Fewer and larger messages, overlap with computation, or fewer ranks for this problem size.",
+                   "Use fewer and larger messages, overlap with computation, or fewer ranks for this problem size.",
                    {{"communication_efficiency", e.communication}, {"parallel_efficiency", e.parallel}}});
   }
 }
 
-// Of those that no other rule speaks of.
+// Considers only calls that no other rule covers.
 void dominating_call(const Facts& facts, std::vector<Finding>& out) {
   const FunctionProfile* most = nullptr;
   for (const FunctionProfile& f : facts.app.mpi) {
@@ -178,7 +178,7 @@ void slow_start(const Facts& facts, std::vector<Finding>& out) {
   out.push_back({"slow_init",
                  Severity::note,
                  0,
-                 fmt::format("MPI_Init took {}, beside {} of run; it is not part of the run's time here.",
+                 fmt::format("MPI_Init took {}, which the wall time of {} does not include.",
                              human_seconds(a.init_seconds), human_seconds(a.wall_seconds)),
                  "",
                  {{"init_seconds", a.init_seconds}}});
@@ -187,7 +187,7 @@ void slow_start(const Facts& facts, std::vector<Finding>& out) {
 }  // namespace
 
 void find_time(const Facts& facts, std::vector<Finding>& out) {
-  where_it_goes(facts, out);
+  time_split(facts, out);
   balance(facts, out);
   dominating_call(facts, out);
   slow_start(facts, out);

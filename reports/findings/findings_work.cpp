@@ -1,4 +1,4 @@
-// How the work is spread over ranks: ranks that do something else, that work in turn.
+// Distribution of work over ranks: ranks with different work, ranks that work in turn.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kSamplesOfRank = 50;  // fewer say nothing about a rank
+constexpr double kSamplesOfRank = 50;  // fewer do not characterise a rank
 constexpr double kDeviations = 4;
 constexpr double kSlowNetwork = 1e9;  // bytes a second
 
-// The group whose share in a function of the program differs most from that of the largest group. Where there are about
-// as many groups as ranks, nothing is typical and none is odd.
+// The group whose share in a function of the program differs most from that of the largest group. With about as many
+// groups as ranks, no group is typical.
 void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   const std::size_t ranks = facts.app.ranks;
@@ -53,7 +53,7 @@ void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
       {"rank_clusters",
        Severity::note,
        std::abs(difference) * odd.ranks / static_cast<double>(ranks),
-       fmt::format("{} {} {} something else than {}: {} of {} {} is in {}, where {} {} (sampled).",
+       fmt::format("{} {} {} different work than {}: {} of {} {} is in {}, where {} {} (sampled).",
                    one ? "Rank" : "Ranks", rank_ranges(members, 4), one ? "does" : "do", others,
                    human_share(odd.mean_share[at]), one ? "its" : "their",
                    s.unit == "seconds" ? "CPU time" : in_sentence(s.clock), name_and_place(s, s.per_rank.functions[at]),
@@ -69,12 +69,12 @@ bool receives(const FunctionProfile& f) {
          f.function == "MPI_Mprobe" || f.function.starts_with("MPI_Sendrecv");
 }
 
-// Ranks do equal work, and the sum of it takes as long as the program: they do it one after the other.
-void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
+// Ranks have equal work, and its sum is about the wall time: they do it one after the other.
+void ranks_in_turn(const Facts& facts, std::vector<Finding>& out) {
   const Efficiency& e = facts.efficiency;
   const double wall = facts.app.wall_seconds, ranks = facts.app.ranks;
   if (!e.known || facts.app.ranks < 3 || wall <= 0 || e.load_balance < 0.6) return;
-  // Outside of MPI, be it that they wait for a processor there.
+  // Ranks outside MPI at a time, including those that wait for a processor.
   const double working = (facts.rank_seconds - facts.mpi_seconds) / wall;
   if (working > 1.4 || working < 0.6) return;
   const FunctionProfile* most = nullptr;
@@ -93,12 +93,12 @@ void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
       {"serial_chain",
        Severity::high,
        share,
-       fmt::format("Ranks work one after the other: on average {:.1f} of {} work at a time, though all do about as "
-                   "much. The rest of their time they wait for each other in {}{} ({} calls of {} each, far more than "
-                   "a message takes).",
+       fmt::format("Ranks work one after the other: on average {:.1f} of {} work at a time, although their work is "
+                   "about equal. Otherwise they wait for each other in {}{} ({} calls of {} each, far longer than a "
+                   "message takes).",
                    working, facts.app.ranks, in_sentence(most->function), site.empty() ? "" : ", called from " + site,
                    human_count(static_cast<double>(most->calls)), human_seconds(most->mean_seconds)),
-       "Remove the dependence of each rank on the one before it, or pass the work on in parts (a pipeline); larger "
+       "Remove the dependence of each rank on its predecessor, or pass the work on in parts (a pipeline); larger "
        "messages would not help.",
        {{"ranks_at_work", working}, {"share", share}, {"seconds_per_call", most->mean_seconds}}});
 }
@@ -107,7 +107,7 @@ void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
 
 void find_work(const Facts& facts, std::vector<Finding>& out) {
   if (facts.app.samples.self > 0) odd_ranks(facts, out);
-  one_after_the_other(facts, out);
+  ranks_in_turn(facts, out);
 }
 
 }  // namespace ardoise::reports

@@ -21,7 +21,7 @@ std::vector<MemoryGrowth> memory_growth(const Application& a) {
     std::size_t steps = 0;
     for (std::size_t bin = first + 1; bin < bins; ++bin) steps += peak[bin] > peak[bin - 1] ? 1 : 0;
     const double before = at(middle) - at(first), after = growth.at_end - at(middle);
-    // Growth goes on to the end: the last sixth of the run has its part.
+    // The last sixth of the run must contribute.
     const std::size_t late = bins - 1 - std::max<std::size_t>(1, (bins - first) / 4);
     const double lately = (growth.at_end - at(late)) / static_cast<double>(bins - 1 - late);
     const double mean = growth.grown / static_cast<double>(bins - 1 - first);

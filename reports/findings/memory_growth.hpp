@@ -1,4 +1,4 @@
-// How the memory of ranks grows after the first third of the run, in which programs set themselves up.
+// Memory growth of ranks after the first third of the run, which is taken for set-up.
 #pragma once
 
 #include <vector>
@@ -10,12 +10,12 @@ namespace ardoise::reports {
 struct MemoryGrowth {
   double at_end = 0;    // bytes
   double grown = 0;     // bytes, in the last two thirds of the run
-  double seconds = 0;   // as long as these are
+  double seconds = 0;   // length of these two thirds
   double rate = 0;      // bytes a second
-  bool steady = false;  // both halves of these two thirds have their part in it, and their end, in many steps
+  bool steady = false;  // both halves of the two thirds, and their end, contribute in many steps
 };
 
-// One element for each rank; none where memory over time is not known.
+// One element for each rank; empty: memory over time is unknown.
 [[nodiscard]] std::vector<MemoryGrowth> memory_growth(const Application& application);
 
 }  // namespace ardoise::reports

@@ -13,7 +13,7 @@ std::uint32_t count_of(const std::vector<std::uint32_t>& numbers) {
   return numbers.empty() ? 0 : std::ranges::max(numbers) + 1;
 }
 
-// In the order in which they appear.
+// Numbers from 0 in order of appearance.
 void renumber(std::vector<std::uint32_t>& numbers) {
   std::vector<std::uint32_t> seen;
   for (std::uint32_t& each : numbers) {
@@ -24,7 +24,7 @@ void renumber(std::vector<std::uint32_t>& numbers) {
   }
 }
 
-// Points in both clusters, of those in either.
+// Jaccard's index: points in both clusters ÷ points in either.
 double shared(const std::vector<std::uint32_t>& numbers, std::uint32_t number, const std::vector<std::uint32_t>& others,
               std::uint32_t other) {
   std::size_t both = 0, either = 0;
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> clusters_of(std::span<const PlanePoint> points, doubl
   return numbers;
 }
 
-std::vector<std::vector<std::uint32_t>> same_at_all_times(const std::vector<std::vector<std::uint32_t>>& at_times) {
+std::vector<std::vector<std::uint32_t>> tracked_clusters(const std::vector<std::vector<std::uint32_t>>& at_times) {
   std::vector<std::vector<std::uint32_t>> result;
   std::uint32_t known = 0;
   for (const std::vector<std::uint32_t>& now : at_times) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTenths = 10, kMiddle = 5, kMostClusters = 6;
 constexpr std::uint32_t kFewestPoints = 3;
-constexpr double kDiffer = 0.1;      // of the greatest: ranks do
+constexpr double kDiffer = 0.1;      // of the maximum: ranks differ
 constexpr double kIoOfRound = 0.05;  // less is not worth an axis
 constexpr double kLeastOfRound = 0.5, kOfMedian = 2;
 constexpr std::array<const char*, kTenths> kNames{"first", "second",  "third",  "fourth", "fifth",
@@ -28,14 +28,14 @@ double mean_of_middle_half(std::vector<double> values) {
   return sum / static_cast<double>(values.size() - 2 * left_out);
 }
 
-// By tenth and point. A series at work, until its parts are chosen.
+// By tenth and point.
 using Values = std::vector<std::vector<double>>;
 
 class Tenths {
  public:
   Tenths(const SnapshotSeries& s, const std::vector<std::uint32_t>& groups) : s_(s), groups_(groups) {}
   [[nodiscard]] SnapshotRange range(std::size_t tenth) const {
-    const auto [begin, end] = alike(s_);
+    const auto [begin, end] = comparable(s_);
     return {begin + (end - begin) * tenth / kTenths, begin + (end - begin) * (tenth + 1) / kTenths};
   }
   [[nodiscard]] Values usual(const std::vector<double>& list) const {
@@ -46,7 +46,7 @@ class Tenths {
       return mean_of_middle_half(std::move(rounds));
     });
   }
-  // Of an empty list, which has nothing but zeros, too.
+  // An empty list stands for zeros.
   [[nodiscard]] Values mean(const std::vector<double>& list) const {
     return each([&](SnapshotRange range, std::size_t row) {
       double sum = 0, rounds = 0;
@@ -90,7 +90,7 @@ double scale_of(const Values& values, double least) {
   return scale > 0 ? scale : 1;
 }
 
-// Those that have a rank in step, which is outside of MPI and I/O some time.
+// Groups with a rank in step: it spends time outside MPI and I/O.
 std::vector<std::uint32_t> groups_in_step(const SnapshotSeries& s) {
   std::vector<std::uint32_t> groups;
   for (std::uint32_t group = 0; group < s.groups; ++group) {
@@ -101,10 +101,10 @@ std::vector<std::uint32_t> groups_in_step(const SnapshotSeries& s) {
   return groups;
 }
 
-// First, middle, last, and the most unlike.
+// First, middle, last, and the tenth farthest from the line between its neighbours.
 std::vector<std::size_t> chosen_tenths(const Values& x, const Values& y, PlanePoint scale) {
   std::vector<std::size_t> chosen{0, kMiddle, kTenths - 1};
-  std::size_t most_unlike = 0;
+  std::size_t farthest_tenth = 0;
   double farthest = 2 * RankMoves::kReach;
   for (std::size_t tenth = 1; tenth + 1 < kTenths; ++tenth) {
     const std::size_t from = tenth < kMiddle ? 0 : kMiddle, to = tenth < kMiddle ? kMiddle : kTenths - 1;
@@ -116,10 +116,10 @@ std::vector<std::size_t> chosen_tenths(const Values& x, const Values& y, PlanePo
       const double distance = std::hypot(beside(x) / scale.x, beside(y) / scale.y);
       if (distance <= farthest) continue;
       farthest = distance;
-      most_unlike = tenth;
+      farthest_tenth = tenth;
     }
   }
-  if (most_unlike != 0) chosen.push_back(most_unlike);
+  if (farthest_tenth != 0) chosen.push_back(farthest_tenth);
   std::ranges::sort(chosen);
   return chosen;
 }
@@ -137,7 +137,7 @@ std::vector<std::vector<std::uint32_t>> paths_of(const RankMoves& moves) {
   return paths;
 }
 
-bool has_something_to_see(const RankMoves& moves) {
+bool shows_anything(const RankMoves& moves) {
   if (moves.paths.size() > 1) return true;
   for (std::size_t part = 0; part < moves.parts.size(); ++part) {
     if (moves.way(moves.paths[0], 0, part) > RankMoves::kReach) return true;
@@ -178,14 +178,14 @@ std::vector<std::uint32_t> RankMoves::clusters(std::size_t part) const {
 }
 
 RankMoves rank_moves(const SnapshotSeries& s) {
-  const auto [begin, end] = alike(s);
+  const auto [begin, end] = comparable(s);
   RankMoves moves;
   const bool has_calls = std::ranges::any_of(s.mpi_seconds, [](double each) { return each > 0; });
   if (end - begin < kTenths || (has_calls && s.group_calls.empty())) return moves;
   moves.groups = groups_in_step(s);
   if (moves.groups.size() < kFewestPoints) return moves;
   const Tenths tenths(s, moves.groups);
-  const double round = median(of_a_round(s, s.seconds));
+  const double round = median(round_means(s, s.seconds));
   const Values x = tenths.usual(s.own_seconds);
   const Values bytes = tenths.mean(s.group_bytes), io = tenths.mean(s.group_io_seconds),
                calls = tenths.mean(s.group_calls);
@@ -209,10 +209,10 @@ RankMoves rank_moves(const SnapshotSeries& s) {
     }
     clusters.push_back(clusters_of(scaled, RankMoves::kReach, kMostClusters));
   }
-  clusters = same_at_all_times(clusters);
+  clusters = tracked_clusters(clusters);
   for (std::size_t i = 0; i < moves.parts.size(); ++i) moves.parts[i].cluster = std::move(clusters[i]);
   moves.paths = paths_of(moves);
-  if (!has_something_to_see(moves)) moves.parts.clear();
+  if (!shows_anything(moves)) moves.parts.clear();
   return moves;
 }
 

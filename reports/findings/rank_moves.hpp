@@ -1,5 +1,5 @@
-// How the ranks of a series lie in two metrics at some parts of it, which of them lie together, and how these clusters
-// move. For the scatter of ranks (figures/rank_moves_figure.cpp), its text, and the finding on ranks that drift away.
+// The ranks of a series as points of two metrics in some parts of it, their clusters, and how these move. For the
+// scatter figure of ranks (figures/rank_moves_figure.cpp), its text, and the finding on drifting ranks.
 #pragma once
 
 #include <cstddef>
@@ -13,54 +13,54 @@
 
 namespace ardoise::reports {
 
-// The second metric. The first one is the time outside of MPI and I/O.
+// The second metric. The first one is time outside MPI and I/O.
 enum class MoveMetric { bytes, io, calls };
 
-// A point is a group of consecutive ranks (SnapshotSeries::groups; up to 64 ranks each is one rank), as a mean of a
-// round of a rank: x in seconds, the mean of the middle half of the snapshots of a part, so that single slow ones do
-// not count; y in bytes, seconds or calls, the mean of all of them.
+// A point is a group of consecutive ranks (SnapshotSeries::groups; a single rank in programs of up to 64). Its values
+// are means of a rank's round: x in seconds, over the middle half of a part's snapshots, so that single slow ones do
+// not count; y in bytes, seconds or calls, over all snapshots of the part.
 struct RankMoves {
-  static constexpr double kReach = 0.1;  // of a scale: what is nearer lies together, and what goes less far stays
+  static constexpr double kReach = 0.1;  // of a scale: nearer points are one cluster, smaller moves do not count
   struct Part {
-    std::size_t begin = 0, end = 0;        // snapshots: a tenth of those that can be compared
+    std::size_t begin = 0, end = 0;        // snapshots: a tenth of the comparable ones
     std::string name{};                    // "first", "fourth"
     std::vector<PlanePoint> points{};      // by point
     std::vector<std::uint32_t> cluster{};  // by point; a number is the same cluster in all parts
   };
   MoveMetric metric = MoveMetric::bytes;
-  std::vector<std::uint32_t> groups{};  // of each point; those without ranks in step are none
+  std::vector<std::uint32_t> groups{};  // of each point; groups without ranks in step have none
   PlanePoint scale{1, 1};
   std::vector<Part> parts{};  // by time
 
-  // Numbers of points that are in one cluster in each part: they go one way. By the first point.
+  // Sets of points that share a cluster in every part, and so move together. Sorted by their first points.
   std::vector<std::vector<std::uint32_t>> paths{};
 
   // Mean of some points in a part.
   [[nodiscard]] PlanePoint centre(std::span<const std::uint32_t> some, std::size_t part) const;
-  // How far they went from one part to another, in units of the scale.
+  // Distance that they moved from one part to another, in units of the scale.
   [[nodiscard]] double way(std::span<const std::uint32_t> some, std::size_t from, std::size_t to) const;
   [[nodiscard]] std::vector<std::uint32_t> points_of(std::size_t part, std::uint32_t cluster) const;
-  // Clusters that there are in a part, in ascending order.
+  // The clusters of a part, in ascending order.
   [[nodiscard]] std::vector<std::uint32_t> clusters(std::size_t part) const;
 };
 
-// Parts are the first tenth, the one after the middle, the last one, and of the others the one in which a rank is
-// farthest from the straight way between the parts around it, where that is more than twice kReach. The second metric
-// is the first of bytes in MPI calls, time in I/O (where it is 5 % of a round) and number of MPI calls that differs by
-// a tenth between ranks; where none does, bytes, or calls where no bytes were moved. The scale of a metric is its range
-// over all tenths, but no less than twice its median and, of times, half a round: so ranks differ that are apart by a
-// tenth of the range, a fifth of the usual and 5 % of a round.
+// Parts are the first tenth, the tenth after the middle, the last tenth, and the one in which a rank is farthest from
+// the straight line between the parts around it, if farther than twice kReach. The second metric is the first of bytes
+// in MPI calls, time in I/O (if at least 5 % of a round) and number of MPI calls that differs by a tenth between ranks;
+// if none does, bytes, or calls if no bytes were moved. The scale of a metric is its range over all tenths, but at
+// least twice its median and, for times, half a round. So ranks differ if they are apart by a tenth of the range, a
+// fifth of the median and 5 % of a round.
 //
-// No parts: there is nothing to see (fewer than 3 groups of ranks or 10 snapshots, or one cluster that does not move),
-// or the profile is of an older version.
+// No parts: fewer than 3 groups of ranks or 10 snapshots, a single cluster that does not move, or a profile of an older
+// version.
 [[nodiscard]] RankMoves rank_moves(const SnapshotSeries& series);
 
-// The series whose ranks are shown: the main loop, else the first of the program's own marks; nullptr: there is none.
+// The series for this analysis: the main loop, else the first of the program's own marks; nullptr: none.
 [[nodiscard]] const SnapshotSeries* main_series(const Snapshots& snapshots);
 
 // "A" … "Z", then "A1" …
 [[nodiscard]] std::string letter_of(std::uint32_t cluster);
-// The ranks of some points, as those of the world: "ranks 0–3 and 7".
+// The world ranks of some points: "ranks 0–3 and 7".
 [[nodiscard]] std::string ranks_of_points(const Application& app, const SnapshotSeries& series, const RankMoves& moves,
                                           std::span<const std::uint32_t> some);
 // "bytes in MPI calls" …
@@ -68,8 +68,8 @@ struct RankMoves {
 // "1.50 MiB" …
 [[nodiscard]] std::string in_metric(MoveMetric metric, double value);
 
-// By how much the time outside of MPI and I/O grew from the first part on, of the points that are not among some and
-// stay where they are in it.
+// Growth of the time outside MPI and I/O from the first part to this one, of the points that are not in `some` and do
+// not move in this metric.
 struct GrowthOfOthers {
   double least = 0, most = 0;
   std::size_t staying = 0;
@@ -77,14 +77,14 @@ struct GrowthOfOthers {
 };
 [[nodiscard]] GrowthOfOthers growth_of_others(const RankMoves& moves, std::size_t part,
                                               std::span<const std::uint32_t> some);
-// "1.8", "12": of times as long.
+// "1.8", "12": how many times as long.
 [[nodiscard]] std::string times_in_words(double ratio);
-// ", all others 1.0 times", ", those that stay 0.9 to 1.1 times"; "" where there are none.
+// ", all others 1.0 times", ", ranks without drift 0.9 to 1.1 times"; "": none.
 [[nodiscard]] std::string others_in_words(const GrowthOfOthers& others);
 // "the last tenth of the iterations"
 [[nodiscard]] std::string part_in_words(const SnapshotSeries& series, const RankMoves::Part& part);
 
-// Sentences on how ranks moved from the first part on, those that went one way together; where none did, on how
+// Sentences on the moves of ranks since the first part, one for ranks that move together; if none moved, on how the
 // clusters differ.
 [[nodiscard]] std::vector<std::string> moves_in_words(const Application& app, const SnapshotSeries& series,
                                                       const RankMoves& moves);

@@ -1,4 +1,4 @@
-// Ranks, their clusters and how they move, in sentences; see rank_moves.hpp.
+// Sentences on clusters of ranks and their moves; see rank_moves.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostSentences = 4;
 
-// What the rounds of a series are called; the text of a condition would be in each sentence.
+// The word for rounds of a series, without the text of a condition.
 std::string word_of_rounds(const SnapshotSeries& s, bool is_one) {
   if (s.trigger == "condition") return is_one ? "snapshot" : "snapshots";
   return round_word(s, is_one);
@@ -27,7 +27,7 @@ class Sentences {
   Sentences(const Application& app, const SnapshotSeries& s, const RankMoves& moves)
       : app_(app), s_(s), moves_(moves) {}
 
-  // Where some points went from the first part to this one; "" where they stayed.
+  // The move of some points from the first part to this one; "": none.
   [[nodiscard]] std::string move(std::size_t part, std::span<const std::uint32_t> some) const {
     const PlanePoint before = moves_.centre(some, 0), now = moves_.centre(some, part);
     const std::string who = capitalised(subject(0, part, some));
@@ -37,11 +37,11 @@ class Sentences {
       const GrowthOfOthers others = growth_of_others(moves_, part, some);
       const std::string in = part_in_words(s_, moves_.parts[part]);
       text = before.x > 0 ? fmt::format(
-                                "{} {} {} times as long outside of MPI and I/O in {} as in the first ({} each instead "
+                                "{} {} {} times as long outside MPI and I/O in {} as in the first ({} each instead "
                                 "of {}){}.",
                                 who, is_one ? "takes" : "take", times_in_words(now.x / before.x), in,
                                 human_seconds(now.x), human_seconds(before.x), others_in_words(others))
-                          : fmt::format("{} {} {} outside of MPI and I/O in each of {}, nothing in the first.", who,
+                          : fmt::format("{} {} {} outside MPI and I/O in each of {}, nothing in the first.", who,
                                         is_one ? "takes" : "take", human_seconds(now.x), in);
     }
     if (std::abs(now.y - before.y) > RankMoves::kReach * moves_.scale.y) {
@@ -118,7 +118,7 @@ std::string times_in_words(double ratio) {
 std::string others_in_words(const GrowthOfOthers& others) {
   if (others.staying == 0) return "";
   const std::string least = times_in_words(others.least), most = times_in_words(others.most);
-  return fmt::format(", {} {}{} times", others.all_stay ? "all others" : "those that stay", least,
+  return fmt::format(", {} {}{} times", others.all_stay ? "all others" : "ranks without drift", least,
                      least == most ? "" : " to " + most);
 }
 
@@ -171,7 +171,7 @@ std::vector<std::string> moves_in_words(const Application& app, const SnapshotSe
   if (moves.parts.empty()) return sentences;
   const Sentences words(app, s, moves);
   const std::size_t last = moves.parts.size() - 1;
-  // Those that went farthest first; of a part before the last one those that came back since.
+  // Longest moves first. A part before the last one lists only ranks that returned later.
   const auto add_moves = [&](std::size_t part) {
     auto paths = moves.paths;
     std::ranges::stable_sort(paths, std::ranges::greater{}, [&](const auto& each) { return moves.way(each, 0, part); });
@@ -186,9 +186,9 @@ std::vector<std::string> moves_in_words(const Application& app, const SnapshotSe
   if (!sentences.empty()) return sentences;
   std::vector<std::string> states;
   for (const std::uint32_t each : moves.clusters(last)) states.push_back(words.state(each));
-  sentences.push_back(fmt::format("In each {} of the last tenth, time outside of MPI and I/O and {} are {}.",
+  sentences.push_back(fmt::format("In each {} of the last tenth, time outside MPI and I/O and {} are {}.",
                                   word_of_rounds(s, true), name_of_metric(moves.metric), joined(states, ", ")));
-  sentences.emplace_back("The clusters stay where they are.");
+  sentences.emplace_back("The clusters do not move.");
   return sentences;
 }
 

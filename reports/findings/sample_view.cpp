@@ -57,7 +57,7 @@ std::string name_and_place(const SampleProfile& s, std::size_t function) {
 
 namespace {
 
-// s.functions.size(): it was not sampled.
+// s.functions.size(): not sampled.
 std::size_t function_as_sampled(const SampleProfile& s, const std::string& symbol, const std::string& source_file) {
   for (std::size_t i = 0; i < s.functions.size(); ++i) {
     const SampledFunction& f = s.functions[i];
@@ -128,7 +128,7 @@ std::vector<CallShare> callers_of(const SampleProfile& s, const CallSite& site) 
   constexpr double kLeast = 0.02;
   constexpr int kDepth = 32;
   struct Way {
-    std::uint32_t node;  // kNoParent: the outermost
+    std::uint32_t node;  // kNoParent: above the outermost function
     double seconds;
   };
   std::vector<Way> ways;
@@ -166,7 +166,7 @@ std::string callers_in_sentence(const Application& a, const CallSite& site) {
     return fmt::format("{} ({})", in_sentence(short_name(s.functions[callers[i].function])),
                        human_share(callers[i].total / all));
   };
-  return fmt::format(", there for {} and {}", part(0),
+  return fmt::format(", called by {} and {}", part(0),
                      callers.size() == 2 ? part(1) : fmt::format("{} others", callers.size() - 1));
 }
 

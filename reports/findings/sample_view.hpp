@@ -1,5 +1,5 @@
-// What renderers ask of the sampled profile (sample_profile.hpp) beyond its lists: names to show, the time of each node
-// of the call tree, who calls whom. Pure functions of the model; used by summary, findings, report and export.
+// Queries on the sampled profile (sample_profile.hpp): names to show, times of call tree nodes, callers and callees.
+// Pure functions of the model; used by summary, findings, report and export.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace ardoise::reports {
 
 // "target::Solver::exchange_halo(int)"; "[libfoo.so]" for code without symbols.
 [[nodiscard]] std::string full_name(const SampledFunction& function);
-// Without parameters, which make C++ names unreadable: "target::Solver::exchange_halo".
+// Without parameters: "target::Solver::exchange_halo".
 [[nodiscard]] std::string short_name(const SampledFunction& function);
-// "assemble (heat.cpp:120)": with the line that took most of its time, else with where it begins.
+// "assemble (heat.cpp:120)": with line_of().
 [[nodiscard]] std::string name_and_place(const SampleProfile& samples, std::size_t function);
-// The line that took most of a function's time, else the one where it begins; file "": not known.
+// A function's line with most time, else its first line; file "": unknown.
 struct SourceLine {
   std::string file;
   std::uint32_t number = 0;
@@ -26,9 +26,8 @@ struct SourceLine {
 // "heat.cpp:120" or "".
 [[nodiscard]] std::string place_of(const SampleProfile& samples, std::size_t function);
 
-// The same for a function that another part of the model names by its symbol and a file of it, with a line of its own
-// choice: the line of the sampled profile, so that a function has one line everywhere; `otherwise` where it was not
-// sampled.
+// The line of line_of() for a function given by symbol and file, so that a function has one line everywhere;
+// `otherwise` if it was not sampled.
 [[nodiscard]] SourceLine line_as_sampled(const SampleProfile& samples, const std::string& symbol,
                                          const SourceLine& otherwise);
 [[nodiscard]] std::string name_as_sampled(const SampleProfile& samples, const std::string& symbol,
@@ -36,30 +35,29 @@ struct SourceLine {
 
 [[nodiscard]] bool is_code(const SampledFunction& function);
 
-// Of each node with everything beneath. Sums over parents: O(nodes).
+// Each node's value plus all values below it. O(nodes).
 [[nodiscard]] std::vector<double> node_totals(const CallTree& tree, std::vector<double> values);
 
-// The exact time in MPI calls that each function made, itself or in what it called; recursion counts once.
+// By function: the exact time in MPI calls made by it and its callees; recursion counts once.
 [[nodiscard]] std::vector<double> mpi_beneath(const SampleProfile& samples);
 
 struct CallShare {
-  std::uint32_t function;  // kNoParent: none, the function is a root
+  std::uint32_t function;  // kNoParent: no caller, the function is a root
   double total;
 };
-// Who called `function` and what it called, with the time of it that this was; the greatest first.
+// Callers and callees of `function` with their parts of its time, largest first.
 [[nodiscard]] std::vector<CallShare> callers_of(const SampleProfile& samples, const std::vector<double>& totals,
                                                 std::uint32_t function);
 [[nodiscard]] std::vector<CallShare> callees_of(const SampleProfile& samples, const std::vector<double>& totals,
                                                 std::uint32_t function);
 
-// Where a call site's function is called from in several places, these: what each takes of the time of the calls,
-// seconds, the greatest first. Of wrappers, the functions above that differ. Empty: there is one way to it, or it is
-// not known.
+// The callers of a call site's function with their seconds in the site's calls, largest first. Looks past wrappers with
+// one caller. Empty: a single call path, or unknown.
 [[nodiscard]] std::vector<CallShare> callers_of(const SampleProfile& samples, const CallSite& site);
-// ", there for solve (62 %) and step (38 %)"; "" where they are not several.
+// ", called by solve (62 %) and step (38 %)"; "": fewer than two callers.
 [[nodiscard]] std::string callers_in_sentence(const Application& application, const CallSite& site);
 
-// Index of the first of these that was counted; that of the end without any.
+// Index of the first of these counters that was measured; counters.size(): none.
 [[nodiscard]] std::size_t counter(const SampleProfile& samples, std::initializer_list<const char*> names);
 
 // Ranks as ranges: "0–31, 34–63", at most `most` ranges, then "…".

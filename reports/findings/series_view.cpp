@@ -17,14 +17,14 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kSlow = 1.5;          // times the median of those around
-constexpr double kOfTheSlowest = 0.1;  // what is longer by less of that is no outlier beside it
-constexpr double kAlso = 0.25;         // of what is longer: worth a word
-constexpr double kMostOfIt = 0.5;      // of what is longer: then it is the reason
+constexpr double kSlow = 1.5;          // times the median of the snapshots around
+constexpr double kOfTheSlowest = 0.1;  // of the slowest one's excess: a smaller excess is no outlier
+constexpr double kMentioned = 0.25;    // of the difference: worth mentioning
+constexpr double kMostOfIt = 0.5;      // of the difference: the main reason
 constexpr std::size_t kFewestPeriods = 4;
-constexpr double kOfThePossible = 0.9, kMostOfThem = 0.5;
-constexpr std::size_t kRanges = 4;  // that are named one by one
-constexpr double kAsOften = 0.1;    // calls that differ by less are as many
+constexpr double kLeastComplete = 0.9, kLeastCovered = 0.5;
+constexpr std::size_t kRanges = 4;  // named one by one
+constexpr double kEqualCalls = 0.1;  // numbers of calls that differ by less are equal
 
 // Mean of a list in some snapshots, for a round.
 double mean_of(const SnapshotSeries& s, const auto& sums, const std::vector<std::size_t>& chosen) {
@@ -45,9 +45,9 @@ std::string ordinal(std::uint64_t n) {
   return fmt::format("{}{}", n, end);
 }
 
-// Snapshots at one distance from each other, nearly all that there could be, that are most of `chosen`.
+// Snapshots at a constant distance, without many gaps, that are most of `chosen`.
 struct Period {
-  std::size_t distance = 0;  // 0: there are none
+  std::size_t distance = 0;  // 0: none
   std::size_t first = 0, last = 0, others = 0;
 };
 Period period(const std::vector<std::size_t>& chosen) {
@@ -66,8 +66,8 @@ Period period(const std::vector<std::size_t>& chosen) {
                            [&](std::size_t each) { return each % distance == chosen[phase] % distance; });
       const std::size_t possible = (members.back() - members.front()) / distance + 1;
       if (members.size() <= most ||
-          static_cast<double>(members.size()) < kOfThePossible * static_cast<double>(possible) ||
-          static_cast<double>(members.size()) < kMostOfThem * static_cast<double>(chosen.size()))
+          static_cast<double>(members.size()) < kLeastComplete * static_cast<double>(possible) ||
+          static_cast<double>(members.size()) < kLeastCovered * static_cast<double>(chosen.size()))
         continue;
       most = members.size();
       best = {distance, members.front(), members.back(), chosen.size() - members.size()};
@@ -76,10 +76,10 @@ Period period(const std::vector<std::size_t>& chosen) {
   return best;
 }
 
-// Of the groups of ranks the one whose own time is longest beyond what it mostly is.
+// The group of ranks whose time outside MPI and I/O grew most.
 struct Growth {
-  double these = 0, than = 0;  // outside of MPI and I/O, of a round
-  std::string ranks;           // "rank 2 is"; "the ranks are": all alike
+  double these = 0, than = 0;  // of a round
+  std::string ranks;           // "rank 2 is"; "the ranks are": all grew alike
 };
 Growth greatest_growth(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
@@ -106,7 +106,7 @@ Growth greatest_growth(const Application& app, const SnapshotSeries& s, const st
   return most;
 }
 
-// The function that was sampled longest beyond what it mostly is, where that is most of `longer`; "": none is.
+// The sampled function that grew most, if that is most of `longer`; "": none.
 std::string function_that_grew(const SampleProfile& samples, const SnapshotSeries& s,
                                const std::vector<std::size_t>& these, const std::vector<std::size_t>& than,
                                double longer) {
@@ -121,7 +121,7 @@ std::string function_that_grew(const SampleProfile& samples, const SnapshotSerie
   return in_sentence(name_as_sampled(samples, most->symbol, most->source_file, most->line));
 }
 
-// Whether what a call takes longer is waiting, most of it.
+// The additional time of the calls is mostly waiting.
 bool waits_longer(const SnapshotSeries& s, const SnapshotCalls& calls, const std::vector<std::size_t>& these,
                   const std::vector<std::size_t>& than) {
   const double longer = mean_of(s, calls.seconds, these) - mean_of(s, calls.seconds, than),
@@ -139,7 +139,7 @@ std::uint64_t rounds_in(const SnapshotSeries& s) {
 
 std::uint64_t most_rounds(const SnapshotSeries& s) { return s.rounds.empty() ? 0 : std::ranges::max(s.rounds); }
 
-SnapshotRange alike(const SnapshotSeries& s) {
+SnapshotRange comparable(const SnapshotSeries& s) {
   const bool is_cut = s.trigger == "snapshot" || s.trigger == "pcontrol" || s.trigger == "condition";
   return is_cut && s.seconds.size() > 3 ? SnapshotRange{1, s.seconds.size() - 1} : SnapshotRange{0, s.seconds.size()};
 }
@@ -161,18 +161,18 @@ std::int64_t last_number(const SnapshotSeries& s, std::size_t snapshot) {
 
 std::int64_t first_number(const SnapshotSeries& s, std::size_t snapshot) {
   if (s.rounds[snapshot] == 1) return last_number(s, snapshot);
-  // The program's numbers may be any.
+  // The program's numbers may have any value.
   return snapshot == 0 ? 1 : static_cast<std::int64_t>(static_cast<std::uint64_t>(last_number(s, snapshot - 1)) + 1);
 }
 
-std::vector<double> of_a_round(const SnapshotSeries& s, const std::vector<double>& sums) {
+std::vector<double> round_means(const SnapshotSeries& s, const std::vector<double>& sums) {
   std::vector<double> means;
   for (std::size_t i = 0; i < sums.size(); ++i) means.push_back(sums[i] / static_cast<double>(s.rounds[i]));
   return means;
 }
 
-std::vector<double> mean_of_ranks(const SnapshotSeries& s, const std::vector<double>& sums) {
-  std::vector<double> mean = of_a_round(s, sums);
+std::vector<double> rank_means(const SnapshotSeries& s, const std::vector<double>& sums) {
+  std::vector<double> mean = round_means(s, sums);
   for (double& each : mean) each /= std::max(s.ranks, 1u);
   return mean;
 }
@@ -213,7 +213,7 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
   }
   const std::string word = round_word(s, is_one);
   if (ranges.size() > kRanges)
-    return fmt::format("{} {}, {} … {} ({} ranges of them)", word, ranges[0], ranges[1], ranges.back(), ranges.size());
+    return fmt::format("{} {}, {} … {} ({} ranges)", word, ranges[0], ranges[1], ranges.back(), ranges.size());
   const std::string last = ranges.back();
   ranges.pop_back();
   return ranges.empty() ? fmt::format("{} {}", word, last)
@@ -227,10 +227,10 @@ bool are_scattered(const std::vector<std::size_t>& chosen) {
 }
 
 std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
-  const auto seconds = of_a_round(s, s.seconds);
-  const auto [begin, end] = alike(s);
+  const auto seconds = round_means(s, s.seconds);
+  const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin, reach = std::max<std::size_t>(10, count / 20);
-  std::vector<double> longer(seconds.size(), 0.0);  // than most of those around it
+  std::vector<double> longer(seconds.size(), 0.0);  // excess over the median of the snapshots around
   for (std::size_t i = begin; i < end; ++i) {
     const auto from = static_cast<std::ptrdiff_t>(std::max(begin, i - std::min(i, reach))),
                to = static_cast<std::ptrdiff_t>(std::min(end, i + reach + 1));
@@ -246,25 +246,25 @@ std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
   return slow;
 }
 
-std::string what_is_longer(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
-                           const std::vector<std::size_t>& than) {
+std::string main_difference(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                            const std::vector<std::size_t>& than) {
   const double longer = mean_of(s, s.seconds, these) - mean_of(s, s.seconds, than);
-  if (!(longer > 0)) return "";  // few of them are, and others shorter
+  if (!(longer > 0)) return "";
   const SnapshotCalls* most = nullptr;
   double calls_longer = 0;
   for (const SnapshotCalls& each : s.calls) {
-    if (each.function.empty()) continue;  // the others
+    if (each.function.empty()) continue;  // the row of all other calls
     const double of_each = (mean_of(s, each.seconds, these) - mean_of(s, each.seconds, than)) / s.ranks;
     if (of_each > calls_longer) most = &each;
     calls_longer = std::max(calls_longer, of_each);
   }
   const Growth own = greatest_growth(app, s, these, than);
   if (own.these - own.than >= kMostOfIt * longer) {
-    std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
-                                   human_seconds(own.these), human_seconds(own.than));
+    std::string text = fmt::format("{} outside MPI and I/O for {} instead of {}", own.ranks, human_seconds(own.these),
+                                   human_seconds(own.than));
     if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
       text += fmt::format(", most of the increase in {}", where);
-    if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
+    if (most != nullptr && calls_longer >= kMentioned * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),
                           waits_longer(s, *most, these, than) ? ", mostly waiting" : "");
     return text;
@@ -274,7 +274,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
     return waits_longer(s, *most, these, than) ? fmt::format(", of which {} waiting", human_seconds(waiting)) : "";
   };
   const double calls = mean_of(s, most->calls, these) / s.ranks, usual = mean_of(s, most->calls, than) / s.ranks;
-  if (calls > usual * (1 + kAsOften)) {
+  if (calls > usual * (1 + kEqualCalls)) {
     return fmt::format("{} is called {:.3g} times instead of {:.3g}, and takes {} instead of {}{}",
                        name_of_calls(*most), calls, usual, human_seconds(mean_of(s, most->seconds, these) / s.ranks),
                        human_seconds(mean_of(s, most->seconds, than) / s.ranks),

@@ -63,7 +63,7 @@ void add_parts(const SampleProfile& s, ThreadWork& work) {
 }
 
 void add_working(const SampledThreads& t, ThreadWork& work) {
-  std::map<std::uint32_t, std::pair<double, std::uint32_t>> ranks;  // busiest thread, threads that work
+  std::map<std::uint32_t, std::pair<double, std::uint32_t>> ranks;  // busiest thread, working threads
   for (std::size_t i = 0; i < t.rank.size(); ++i) {
     double& busiest = ranks[t.rank[i]].first;
     busiest = std::max(busiest, t.self[i]);

@@ -15,21 +15,22 @@ struct Words {
   const char *pattern, *brief, *whole;
 };
 constexpr std::array<Words, 17> kWords{
-    {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
-     {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
+    {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: until the last rank enters"},
+     {"wait_barrier", "wait at barrier", "Wait at barrier: until the last rank enters"},
      {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
-     {"late_broadcast", "late root", "Late root: of MPI_Bcast or MPI_Scatter"},
-     {"early_reduce", "early root", "Early root: of MPI_Reduce or MPI_Gather"},
-     {"early_scan", "early scan", "Early scan: for the last of the lower ranks"},
-     {"nonblocking_collective", "wait for collective", "Wait for a non-blocking collective: for the last to start it"},
-     {"late_sender", "late sender", "Late sender: for a message that was sent later"},
+     {"late_broadcast", "late root", "Late root: in MPI_Bcast or MPI_Scatter"},
+     {"early_reduce", "early root", "Early root: in MPI_Reduce or MPI_Gather"},
+     {"early_scan", "early scan", "Early scan: until the last lower rank enters"},
+     {"nonblocking_collective", "wait for collective",
+      "Wait for non-blocking collective: until the last rank starts it"},
+     {"late_sender", "late sender", "Late sender: the message was sent later"},
      {"wrong_order", "wrong order", "Wrong order: an earlier message was received later"},
-     {"late_receiver", "late receiver", "Late receiver: for the receive of a message"},
-     {"fence", "wait at fence", "Wait at fence: making, freeing or fencing windows"},
-     {"late_post", "late post", "Late post: for the target of one-sided operations to let them in"},
-     {"early_wait", "early wait", "Early wait: for the last one-sided operation of an origin"},
-     {"late_complete", "late complete", "Late complete: for MPI_Win_complete, after the last operation of that origin"},
-     {"lock", "wait for lock", "Wait for lock: of a window that another rank has locked"},
+     {"late_receiver", "late receiver", "Late receiver: until the receive is posted"},
+     {"fence", "wait at fence", "Wait at fence: window creation, fence or free"},
+     {"late_post", "late post", "Late post: until the target exposes its window"},
+     {"early_wait", "early wait", "Early wait: until the origin's last operation"},
+     {"late_complete", "late complete", "Late complete: from the origin's last operation to MPI_Win_complete"},
+     {"lock", "wait for lock", "Wait for lock: another rank holds the window"},
      {"init", "wait at init", "Wait in MPI_Init (before the run)"},
      {"finalize", "wait at finalize", "Wait in MPI_Finalize (after the run)"}}};
 
@@ -40,7 +41,8 @@ const Words* words_of(const std::string& pattern) {
   return found == kWords.end() ? nullptr : &*found;
 }
 
-double longer_than(const Application& a, const std::vector<WaitEdge>& edges, std::uint32_t awaited, double seconds) {
+double extra_seconds_of(const Application& a, const std::vector<WaitEdge>& edges, std::uint32_t awaited,
+                        double seconds) {
   double most = 0, all = 0;
   for (const WaitEdge& edge : edges) {
     if (edge.awaited != awaited) continue;
@@ -51,7 +53,7 @@ double longer_than(const Application& a, const std::vector<WaitEdge>& edges, std
   return a.wall_seconds > 0 ? std::min(longer, a.wall_seconds) : longer;
 }
 
-// That its ranks caused, or had to wait for.
+// Waiting caused by the program's ranks, and their waiting for other programs.
 double waiting_for_ranks(const Application& a) {
   const auto& caused = a.waiting.per_rank.caused_seconds;
   return std::accumulate(caused.begin(), caused.end(), waiting_for_others(a));
@@ -84,7 +86,7 @@ bool messages_are_known(const Application& a) {
   return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
 }
 
-bool meets_others(const Application& a) {
+bool has_unjudged_calls(const Application& a) {
   constexpr double kMuch = 0.05;
   const auto is_much = [](std::uint64_t resolved, const UnresolvedCounts& unknown) {
     const double others = static_cast<double>(unknown.other);
@@ -99,12 +101,12 @@ bool is_path_whole(const Application& a) {
   return unknown.collective_calls == UnresolvedCounts{} && unknown.message_ends == UnresolvedCounts{};
 }
 
-double longer_than_they(const Application& a, std::uint32_t awaited, double seconds) {
-  return longer_than(a, a.waiting.edges, awaited, seconds);
+double extra_seconds(const Application& a, std::uint32_t awaited, double seconds) {
+  return extra_seconds_of(a, a.waiting.edges, awaited, seconds);
 }
 
-double longer_than_they(const Application& a, const WaitedOther& awaited, double seconds) {
-  return longer_than(a, a.waiting.edges_between, awaited.rank, seconds);
+double extra_seconds(const Application& a, const WaitedOther& awaited, double seconds) {
+  return extra_seconds_of(a, a.waiting.edges_between, awaited.rank, seconds);
 }
 
 std::uint32_t awaited_in_world(const Application& a, const LongestWait& wait) {
@@ -166,7 +168,7 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   const auto most = std::ranges::max_element(origins);
   if (!(all > 0) || most == origins.end() || *most < kStandsOut * all) return {};
   const auto rank = static_cast<std::uint32_t>(most - origins.begin());
-  // Ranks that wait for each other in a ring: none of them is the first.
+  // Ranks that wait for each other in a ring have no first one.
   if (is_late_in_turn(a, rank)) return {};
   if (const WaitCause* const cause = main_cause(a, rank); cause != nullptr && cause->kind == "mpi") return {};
   return AwaitedRank{rank, *most / all, std::min(*most, caused[rank]) / all};

@@ -12,7 +12,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kCharacter = 1.5;  // mm: of the typewriter font in tables
+constexpr double kCharacter = 1.5;  // mm: width of a typewriter character in tables
 
 std::string latex_of(const Text& text) {
   std::string out;
@@ -44,16 +44,16 @@ std::string latex_of(const Cell& cell) {
   return out;
 }
 
-// For headings: with what PDF bookmarks show of it.
+// A heading with its PDF bookmark.
 std::string heading(const std::string& title, std::size_t most_columns) {
   const std::string text = shortened(printable(title), most_columns);
   return fmt::format("{{\\texorpdfstring{{{}}}{{{}}}}}", latex(text), latex_bookmark(title));
 }
 
-// What must not be torn from a section's title: a figure that stands first, as a whole.
+// Lines to keep on one page with a section's title; a figure at the beginning is kept as a whole.
 std::size_t lines_together(const Section& section) {
   constexpr double kLine = 12, kPage = 465, kTitle = 5;  // points, points, lines with the caption
-  // Up to three rows of a table are kept together, with its head and the section's.
+  // Up to three rows of a table stay with its head and the title.
   if (const auto* table = std::get_if<Table>(&section.blocks.front()))
     return std::max<std::size_t>(section.together, 8 + std::min<std::size_t>(table->rows.size(), 3));
   const auto* figures = std::get_if<Figures>(&section.blocks.front());
@@ -96,7 +96,7 @@ class LatexWriter {
       out_ += fmt::format("\\finding{{{}}}{{{}}}{{{}}}\n", to_string(f.severity), latex(f.text), latex(f.advice));
     if (!list.rest.empty()) out_ += fmt::format("\\finding{{note}}{{{}}}{{}}\n", latex(list.rest));
   }
-  void write(const Table& table) {  // over pages, where it is long
+  void write(const Table& table) {  // may span pages
     if (!table.title.empty())
       out_ += fmt::format("\\need{{5}}{{\\small {}}}\\par\\nopagebreak\n", latex(shortened(printable(table.title), 200)));
     std::string spec, heads;
@@ -111,7 +111,7 @@ class LatexWriter {
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const auto& row = table.rows[r];
       for (std::size_t i = 0; i < row.size(); ++i) out_ += (i == 0 ? "" : "&") + latex_of(row[i]);
-      // No row stands alone on its page: not the first, not the last.
+      // Neither the first nor the last row is alone on a page.
       out_ += r == 0 || r + 2 == table.rows.size() ? "\\\\*\n" : "\\\\\n";
     }
     out_ += "\\end{longtable}}\n";
@@ -138,7 +138,7 @@ constexpr const char* kBanner =
     "\\thispagestyle{empty}\\noindent\\colorbox{slate}{\\begin{minipage}{\\dimexpr\\linewidth-2\\fboxsep}\\vspace{7mm}"
     "\\hspace*{4mm}{\\sffamily\\bfseries\\Huge\\color{white}Ardoise}\\hfill{\\sffamily\\color{white}performance report}"
     "\\hspace*{4mm}\\vspace{6mm}\\end{minipage}}\n\\par\\vspace{3mm}\n";
-// For a long report only: how many pages there are is known in the second run.
+// Only for a long report. The second run of LaTeX knows the number of pages.
 constexpr const char* kContents =
     "\\makeatletter\\newcount\\pages\\ifdefined\\reportpages\\pages=\\reportpages\\relax\\fi\n"
     "\\ifnum\\pages>15 "

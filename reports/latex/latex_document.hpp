@@ -1,5 +1,5 @@
-// A document as report.tex: a page with the cover, then its chapters. Figures are drawn as PDF into `figures`, whose
-// prefix is set here; render.cpp puts files and LaTeX itself around it.
+// A document as the text of report.tex: the cover page, then the chapters. Draws figures as PDF into `figures` and sets
+// its prefix. render.cpp writes the file and runs LaTeX.
 #pragma once
 
 #include <string>

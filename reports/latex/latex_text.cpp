@@ -19,7 +19,7 @@ void append_escaped(std::string& out, char32_t c) {
     out += "\\textasciitilde{}";
   } else if (c == '^') {
     out += "\\textasciicircum{}";
-  } else if (c == '[' || c == '*') {  // else an argument of the line end or \item before it
+  } else if (c == '[' || c == '*') {  // else LaTeX takes it as an argument of \\ or \item
     out += fmt::format("{{{}}}", static_cast<char>(c));
   } else if (c < 0x20 || c >= 0x7F) {
     out += fmt::format("\\U{{{:04X}}}", static_cast<std::uint32_t>(c));
@@ -35,10 +35,10 @@ bool letter(char32_t c) {
 
 std::string escaped(const std::string& text, bool code) {
   std::string out;
-  std::size_t word = 0;  // characters since the last place for a break
+  std::size_t word = 0;  // characters since the last possible break
   for (std::size_t at = 0; at < text.size();) {
     const char32_t c = next_code_point(text, at);
-    if (!code && c == ' ' && text[at] == '%') {  // no line ends between a number and its unit
+    if (!code && c == ' ' && text[at] == '%') {  // no line break between a number and %
       out += "\\,";
       word = 0;
       continue;

@@ -1,6 +1,6 @@
-// Any text as LaTeX that shows it: specials escaped, characters without a glyph replaced visibly (the preamble's \U
-// decides that when LaTeX runs), control characters and broken UTF-8 shown as U+FFFD, breaks allowed so that no line
-// overflows. Everything that comes from a program or a plug-in passes through here. Used by latex_*.cpp.
+// Converts any text to LaTeX: escapes special characters, replaces characters without a glyph visibly (the preamble's
+// \U, when LaTeX runs), shows control characters and broken UTF-8 as U+FFFD, allows line breaks. All text from programs
+// and plug-ins must pass through these functions. Used by latex_*.cpp.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace ardoise::reports {
 // For names, paths and commands: typewriter; breaks after punctuation and inside long words.
 [[nodiscard]] std::string latex_code(std::string_view text, std::size_t most_columns = 400);
 
-// For PDF bookmarks: letters, digits and a little punctuation, the rest as blanks.
+// For PDF bookmarks: letters, digits and some punctuation; other characters become blanks.
 [[nodiscard]] std::string latex_bookmark(std::string_view text);
 
 }  // namespace ardoise::reports

@@ -1,5 +1,5 @@
-// Words as one line that a shell would split into the same words again. Header only: the launcher quotes launch lines, a
-// plug-in the command lines of programs.
+// Words as one line that a shell splits into the same words. Header only: the launcher quotes launch lines, a plug-in
+// the command lines of programs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace ardoise::reports {
 
 // `words`: a list of strings or of string_views.
 [[nodiscard]] std::string shell_quote(const auto& words) {
-  // With "…", which stands for what is hidden.
+  // "…" stands for hidden words.
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_…";
   std::string line;
   for (const std::string_view word : words) {

@@ -17,7 +17,7 @@ std::string rule(const std::string& title) {
   return line + "\n";
 }
 
-// Blocks below each other. A blank line stands around tables and findings, and between paragraphs of different styles.
+// Writes blocks with blank lines around tables and findings, and between paragraphs of different styles.
 class TextWriter {
  public:
   TextWriter(std::string& out, std::string indent) : out_(out), indent_(std::move(indent)) {}
@@ -28,7 +28,7 @@ class TextWriter {
   }
 
  private:
-  // What stands above the next block: `alone` ones have a blank line on both sides.
+  // Adds a blank line before the next block if needed; `alone`: blank lines on both sides.
   void begin(const std::string& kind, bool alone) {
     if (!last_.empty() && (alone || last_ != kind)) out_ += "\n";
     last_ = kind;

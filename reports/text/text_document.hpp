@@ -1,5 +1,5 @@
-// The summary of a document as plain text: what a user reads first, on standard output and in summary.txt. At most
-// about 40 lines a program, 100 columns.
+// The summary of a document as plain text, for standard output and summary.txt. At most about 40 lines for a program,
+// 100 columns.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace ardoise::reports {
 
 [[nodiscard]] std::string summary_text(const Document& document);
 
-// Its parts. Cells are measured as a terminal shows them; a cell wider than its column is shortened in the middle.
-// Every line starts with `indent` and ends without blanks.
+// A table as text. Cells are measured as a terminal shows them; a cell wider than its column is shortened in the
+// middle. Every line starts with `indent` and ends without blanks.
 [[nodiscard]] std::string text_table(const Table& table, const std::string& indent);
-// `text` in lines of at most `width` columns, the first after `first`, the others after as many blanks. Words longer
-// than a line are broken.
+// `text` in lines of at most `width` columns. The first line begins with `first`, the others with as many blanks. Words
+// longer than a line are broken.
 [[nodiscard]] std::string wrapped(const std::string& text, const std::string& first, std::size_t width);
 
 }  // namespace ardoise::reports

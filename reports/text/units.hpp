@@ -1,4 +1,4 @@
-// Numbers as people read them, three significant digits. Used by summary, findings and the report.
+// Numbers with units in three significant digits. Used by summary, findings and the report.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace ardoise::reports {
 // "1 call", "12.3 M calls"
 [[nodiscard]] std::string human_counted(double count, const std::string& singular);
 
-[[nodiscard]] std::string capitalised(std::string text);  // its first letter, where it is one of ASCII
+[[nodiscard]] std::string capitalised(std::string text);  // ASCII letters only
 
 // "1 rank", "64 ranks"
 [[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular);
-// "1 rank is", "64 ranks are": with a verb that agrees.
+// "1 rank is", "64 ranks are".
 [[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular, const char* verb_of_one,
                                   const char* verb_of_several);
 

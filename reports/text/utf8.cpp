@@ -12,7 +12,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-// Also invisible characters that change how others are shown.
+// Includes invisible characters that change how others are shown.
 bool is_control(char32_t c) {
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
   return category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_CF || category == UTF8PROC_CATEGORY_ZL ||

@@ -212,7 +212,7 @@ TEST(ModelJson, GroupsOfCommunicatorsThatDoNotFitAreRefused) {
     return profile_from_json(changed([&](Json&, Json& a) { change(a["communicators"][0]); })).error;
   };
   EXPECT_THAT(error([](Json& c) { c["group_of_rank"] = {1}; }), HasSubstr("group_of_rank must have"));
-  EXPECT_THAT(error([](Json& c) { c["least_efficient"] = 7; }), HasSubstr("least_efficient is no group"));
+  EXPECT_THAT(error([](Json& c) { c["least_efficient"] = 7; }), HasSubstr("least_efficient is not a group"));
 }
 
 TEST(ModelJson, SamplesThatDoNotFitTogetherAreRefused) {
@@ -220,14 +220,15 @@ TEST(ModelJson, SamplesThatDoNotFitTogetherAreRefused) {
     return profile_from_json(changed([&](Json&, Json& a) { change(a["samples"]); })).error;
   };
   EXPECT_THAT(error([](Json& s) { s["tree"]["parent"][2] = 2; }),
-              HasSubstr("samples.tree.parent[2] is not a node before"));
+              HasSubstr("samples.tree.parent[2] is not an earlier node"));
   EXPECT_THAT(error([](Json& s) { s["tree"]["parent"][0] = 5; }), HasSubstr("samples.tree.parent[0]"));
   EXPECT_THAT(error([](Json& s) { s["tree"]["self"].push_back(1); }),
               HasSubstr("samples.tree.self has 23 elements, not 22"));
   EXPECT_THAT(error([](Json& s) { s["tree"]["self"][3] = -1; }), HasSubstr("samples.tree.self[3]"));
   EXPECT_THAT(error([](Json& s) { s["tree"]["function"][3] = 22; }),
               HasSubstr("samples.tree.function[3] is not below 22"));
-  EXPECT_THAT(error([](Json& s) { s["lines"][1]["function"] = 99; }), HasSubstr("samples.lines[1] is of no function"));
+  EXPECT_THAT(error([](Json& s) { s["lines"][1]["function"] = 99; }),
+              HasSubstr("samples.lines[1].function is not below"));
   EXPECT_THAT(error([](Json& s) { s["functions"][4]["counters"].push_back(1); }),
               HasSubstr("samples.functions[4].counters"));
   EXPECT_THAT(error([](Json& s) { s["functions"][4]["max_rank"] = 6; }), HasSubstr("samples.functions[4].max_rank"));

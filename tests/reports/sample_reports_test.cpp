@@ -63,7 +63,7 @@ Run run_of(SampleProfile s) {
   return run;
 }
 
-std::string not_seen(const Run& run) {
+std::string not_measured(const Run& run) {
   std::string text;
   for (const Section& section : measurement_quality(run).sections) {
     if (section.title != "Not measured") continue;
@@ -75,13 +75,14 @@ std::string not_seen(const Run& run) {
 
 TEST(Python, FunctionsOfTheScriptAreMissedOnlyWhereThereAreNone) {
   reports::Run run = run_of(small());
-  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+  EXPECT_THAT(not_measured(run), ::testing::Not(HasSubstr("Python")));
   SampleProfile& s = run.applications[0].samples;
   s.functions.push_back(function("_PyEval_EvalFrameDefault", "code", "/usr/bin/python3.11"));
-  EXPECT_THAT(not_seen(run), HasSubstr("its functions are those of the Python interpreter and of compiled modules"));
+  EXPECT_THAT(not_measured(run),
+              HasSubstr("samples show only functions of the Python interpreter and of compiled modules"));
   s.functions.push_back(function("relax", "code", ""));
   s.functions.back().source_file = "/home/user/late_work.py";
-  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+  EXPECT_THAT(not_measured(run), ::testing::Not(HasSubstr("Python")));
 }
 
 // Iterations and causes of waiting have the file and line where a function begins, or one of its lines.
@@ -122,9 +123,9 @@ TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
   s.clock = "cache-misses";
   EXPECT_FALSE(says("CPU time of system calls")) << "not where events are sampled";
   s.clock = "cpu";
-  EXPECT_TRUE(says("CPU time of system calls counts where"));
+  EXPECT_TRUE(says("CPU time of system calls counts for"));
   s.kernel = 0.125 * s.self;
-  EXPECT_TRUE(says(human_share(0.125) + " of it was spent in the kernel, where nothing is sampled"));
+  EXPECT_TRUE(says(human_share(0.125) + " of it was spent in the kernel, which is not sampled"));
 }
 
 TEST(SampleView, CallersAndCallees) {
@@ -261,7 +262,7 @@ TEST(SampleFindings, HotFunctionCauseOfMpiAndOddRanks) {
               AllOf(HasSubstr("31 %"), HasSubstr("assemble (assemble.cpp:57)"), HasSubstr("±")));
   EXPECT_THAT(text_of("mpi_cause"), AllOf(HasSubstr("exchange (halo.cpp"), HasSubstr("MPI_Waitall")));
   EXPECT_THAT(text_of("rank_clusters"),
-              AllOf(HasSubstr("Ranks 24, 27 do something else"), HasSubstr("53 % of their CPU time is in assemble")));
+              AllOf(HasSubstr("Ranks 24, 27 do different work"), HasSubstr("53 % of their CPU time is in assemble")));
   EXPECT_EQ(text_of("sampling_cost"), "");
   EXPECT_THAT(summary_text(document_of(run)),
               AllOf(HasSubstr("hot function (sampled CPU time)"), HasSubstr("assemble.cpp:57")));

@@ -102,8 +102,9 @@ TEST(Document, ShortKeepsTablesAndDropsFigures) {
 TEST(Document, WhatShowsNothingIsLeftOutAndNamed) {
   const reports::Run run = testing::synthetic_run(2);
   const Section last = document_of(run).chapters[0].sections.back();
-  EXPECT_THAT(plain(std::get<Paragraph>(last.blocks.at(0)).text),
-              ::testing::AllOf(HasSubstr("Left out because they show nothing: "), HasSubstr("density maps (1 rank)")));
+  EXPECT_THAT(
+      plain(std::get<Paragraph>(last.blocks.at(0)).text),
+      ::testing::AllOf(HasSubstr("Omitted because they would show nothing: "), HasSubstr("density maps (1 rank)")));
 }
 
 TEST(TextTable, AlignsWideCharacters) {
@@ -218,7 +219,7 @@ TEST(Summary, RecordsOfARunningProgramAreStillWithItsRanks) {
   run.running = true;
   a.ending.moment_seconds = 1;
   const std::string text = summary_text(document_of(run));
-  EXPECT_THAT(text, HasSubstr("Measured so far: 4,340 events recorded, 0 dropped, 4,340 still with the ranks, 418"));
+  EXPECT_THAT(text, HasSubstr("Measured so far: 4,340 events recorded, 0 dropped, 4,340 pending, 418"));
   EXPECT_THAT(text, Not(HasSubstr("lost")));
 }
 

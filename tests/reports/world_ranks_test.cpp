@@ -32,7 +32,7 @@ std::string text_of(const Section& section) {
 TEST(WorldRanks, TheOverviewSaysWhichRanksOfTheWorldItIs) {
   const reports::Run run = testing::coupled_run();
   EXPECT_THAT(text_of(overview(run, run.applications[1])),
-              HasSubstr("ranks 4 to 11 of the 12 of one MPI_COMM_WORLD, with ocean\n"));
+              HasSubstr("ranks 4 to 11 of the 12 in an MPI_COMM_WORLD shared with ocean\n"));
   EXPECT_THAT(text_of(overview(run, run.applications[2])), Not(HasSubstr("MPI_COMM_WORLD")));
 }
 
@@ -41,7 +41,7 @@ TEST(WorldRanks, MessagesBetweenProgramsAreSummed) {
   EXPECT_THAT(text_of(between_programs(run)),
               AllOf(HasSubstr("ocean         atmosphere       110  68.0 KiB  750 ms  0 → 11: 64.0 KiB\n"),
                     HasSubstr("atmosphere    ocean              7     700 B  125 ms  5 → 1: 700 B\n")));
-  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("Between programs"));
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("Messages between programs"));
   EXPECT_TRUE(between_programs(testing::synthetic_run(8)).blocks.empty());
 }
 
@@ -69,10 +69,11 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
   const std::string text = text_of(waiting(a));
   EXPECT_THAT(
       text,
-      AllOf(HasSubstr("Wait at all-to-all: for the last rank to come"), HasSubstr("   5              11  500 ms"),
-            Not(HasSubstr("1.00 ns")),
-            HasSubstr("Unknown for 1 collective call because not all ranks of their communicator were seen in them, "
-                      "for 20 collective calls because they are on intercommunicators")));
+      AllOf(
+          HasSubstr("Wait at all-to-all: until the last rank enters"), HasSubstr("   5              11  500 ms"),
+          Not(HasSubstr("1.00 ns")),
+          HasSubstr("Waiting is unknown for 1 collective call because not all ranks of the communicator were recorded, "
+                    "for 20 collective calls because they use intercommunicators")));
   a.waiting = {};
   EXPECT_TRUE(waiting(a).blocks.empty());
 }
@@ -82,12 +83,13 @@ TEST(WorldRanks, WaitingForAnotherProgramIsSaidWithItsRankAndWhatItDoes) {
   const reports::Application& ocean = run.applications[0];
   EXPECT_THAT(waiting_in_words(ocean, ocean.waiting.call_sites[0]),
               AllOf(HasSubstr(", for rank 9 of atmosphere, which is still in radiation (radiation.cpp:12), "),
-                    HasSubstr(" longer than the waiting ranks (sampled). Without that the run could end up to ")));
+                    HasSubstr(" longer than the waiting ranks (sampled). Without this delay the run could be up to ")));
   const std::string text = text_of(waiting(ocean));
-  EXPECT_THAT(text, AllOf(HasSubstr("atmosphere     9  90.0 ms  radiation (radiation.cpp:12)  72.0 ms"),
-                          HasSubstr("other programs of this MPI_COMM_WORLD        42.7 s              50 %"),
-                          HasSubstr("The path is in rank 3 for 25.6 s, rank 0 for 17.1 s. It is an estimate"),
-                          HasSubstr("The programs of this MPI_COMM_WORLD have one path")));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("atmosphere     9         90.0 ms  radiation (radiation.cpp:12)         72.0 ms"),
+                    HasSubstr("other programs of this MPI_COMM_WORLD        42.7 s              50 %"),
+                    HasSubstr("The path runs through rank 3 for 25.6 s, rank 0 for 17.1 s. The path is an estimate"),
+                    HasSubstr("All programs of this MPI_COMM_WORLD share one path")));
 }
 
 }  // namespace

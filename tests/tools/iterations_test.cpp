@@ -65,7 +65,7 @@ TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
   EXPECT_LE(std::accumulate(snapshots.seconds.begin(), snapshots.seconds.end(), 0.0), application.wall_seconds);
   const std::string text = text_of(application, "slow_iterations");
   EXPECT_THAT(text, HasSubstr("40"));
-  EXPECT_THAT(text, HasSubstr("rank 1 is outside of MPI and I/O for"));
+  EXPECT_THAT(text, HasSubstr("rank 1 is outside MPI and I/O for"));
 }
 
 // While rank 1 sleeps for 400 ms, the others wait for it in that iteration's MPI_Allreduce.
@@ -114,7 +114,7 @@ TEST_P(IterationsTest, ADriftIsATrendAndAClusterThatMoves) {
   EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));
   // Where ranks share processors the first iterations take a time slice each, and the drift looks like a step.
   EXPECT_THAT(text_of(application, "iterations_trend") + text_of(application, "iterations_change"),
-              HasSubstr("rank 2 is outside of MPI and I/O for"));
+              HasSubstr("rank 2 is outside MPI and I/O for"));
   EXPECT_EQ(text_of(application, "rank_drift"), "") << "the trend says it";
   // Bytes of MPI_Sendrecv and MPI_Allreduce, one call of each.
   EXPECT_THAT(loop_of(application).group_bytes, AllOf(SizeIs(kRanks * kIterations), Each(2 * sizeof(double))));
@@ -130,7 +130,7 @@ TEST_P(IterationsTest, ADriftIsATrendAndAClusterThatMoves) {
   const auto words = reports::moves_in_words(application, loop_of(application), moves);
   ASSERT_THAT(words, Not(IsEmpty()));
   EXPECT_THAT(words[0],
-              AllOf(HasSubstr("Rank 2 (cluster "), HasSubstr(" times as long outside of MPI and I/O in the "
+              AllOf(HasSubstr("Rank 2 (cluster "), HasSubstr(" times as long outside MPI and I/O in the "
                                                              "last tenth of the iterations as in the first (")));
 }
 

@@ -1,8 +1,6 @@
 // See event_reduction.hpp.
 #include "instrument/record/event_reduction.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <type_traits>
 
 #include "instrument/format/event_reader.hpp"
@@ -37,37 +35,7 @@ bool is_of(const FunctionSet& functions, const MpiRecord& record) {
 bool is_kept(const PosixRecord&) { return false; }
 bool is_kept(const MpiRecord& record) { return is_mark(record) || is_sampled(record); }
 
-// The rank of the call that a record belongs to. To be asked for the records in their order, each before it moves.
-template <class Record, class Rank>
-class RankOfCall {
- public:
-  RankOfCall(std::span<const Record> records, Rank rank) : records_(records), rank_(std::move(rank)) {}
-
-  std::size_t operator()(const Record& record) {
-    const auto at = static_cast<std::size_t>(&record - records_.data());
-    if (at >= decided_ && (is_call(record) || is_ahead(record))) {
-      for (decided_ = at; decided_ < records_.size() && is_ahead(records_[decided_]);) ++decided_;
-      if (decided_ < records_.size() && is_call(records_[decided_])) current_ = rank_(records_[decided_]);
-    }
-    return current_;
-  }
-
- private:
-  std::span<const Record> records_;
-  Rank rank_;
-  std::size_t current_ = 0, decided_ = 0;  // decided_: of the records up to there the rank is that one
-};
-
 }  // namespace
-
-void CallDepths::set(std::uint32_t call_site, std::uint32_t depth) {
-  auto& slot_depth = depths_[slot(call_site)];
-  const auto wanted = static_cast<std::uint8_t>(std::clamp(depth, 1u, 255u));
-  std::uint8_t known = slot_depth.load(std::memory_order_relaxed);
-  while ((known == 0 || wanted < known) &&
-         !slot_depth.compare_exchange_weak(known, wanted, std::memory_order_relaxed)) {
-  }
-}
 
 void EventReduction::fold_at_once(const FunctionSet& functions) noexcept {
   for (std::size_t i = 0; i < at_once_.size(); ++i) at_once_[i].store(functions.words()[i], std::memory_order_relaxed);
@@ -78,12 +46,6 @@ FunctionSet EventReduction::folded_at_once() const noexcept {
   FunctionSet::Words words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = at_once_[i].load(std::memory_order_relaxed);
   return FunctionSet(words);
-}
-
-template <class Record>
-std::size_t EventReduction::rank(const Record& record) const {
-  if (by_ == ReduceBy::kDepth) return kRanks - 1 - depths_.of(record.call_site);
-  return static_cast<std::size_t>(std::bit_width(record.duration));
 }
 
 template <class Record>
@@ -114,21 +76,7 @@ std::size_t EventReduction::keep(std::span<Record> records, std::uint64_t first_
 template <class Record>
 std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full) {
-  if (all) return keep(records, first_tick, last_tick, full, [](const Record&) { return false; });
-  if (by_ == ReduceBy::kClass)
-    return keep(records, first_tick, last_tick, full, [](const Record& record) { return is_kept(record); });
-  // The records of each rank, then the first rank that stays: at least half of all records go.
-  const auto rank_of_call = [&] {
-    return RankOfCall(std::span<const Record>(records), [this](const Record& call) { return rank(call); });
-  };
-  std::array<std::uint32_t, kRanks> counts{};
-  auto rank_to_count = rank_of_call();
-  for (const Record& record : records) ++counts[rank_to_count(record)];
-  std::size_t stays = 0, going = 0;
-  while (stays < kRanks && 2 * going < records.size()) going += counts[stays++];
-  return keep(records, first_tick, last_tick, full, [&, rank_of = rank_of_call()](const Record& record) mutable {
-    return rank_of(record) >= stays || is_kept(record);
-  });
+  return keep(records, first_tick, last_tick, full, [all](const Record& record) { return !all && is_kept(record); });
 }
 
 template <class Record>

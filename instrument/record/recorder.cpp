@@ -2,7 +2,6 @@
 #include "instrument/record/recorder.hpp"
 
 #include <fmt/format.h>
-#include <ucontext.h>
 
 #include <algorithm>
 #include <array>
@@ -14,15 +13,6 @@ namespace {
 
 // How many ages of a bin pass between two packs of totals: they are for watching a run and for runs that die.
 constexpr std::uint64_t kFlushesPerTotals = 5;
-
-// Frames of the calling thread, at most 255, this library's included (which are equally many for every call of a kind).
-std::uint32_t stack_depth(Unwinder& unwinder) {
-  ucontext_t here;
-  if (::getcontext(&here) != 0) return 0;
-  std::array<std::uint64_t, 16> general{};
-  std::array<std::uint64_t, 255> frames;
-  return static_cast<std::uint32_t>(unwinder.walk(interrupted_registers(&here, general), {}, frames).frames);
-}
 
 CallSums sums_of(const Recorder::PosixEvent& event) {
   const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(event.function)].category;
@@ -45,12 +35,11 @@ Recorder::Recorder(const Settings& settings, Transport& transport, const PackIde
       definitions(pool),
       sender(pool, definitions, ledger, transport, identity, settings.policy),
       aggregates(pool),
-      reduction(settings.reduce, depths, aggregates, ledger),
+      reduction(aggregates, ledger),
       threads(pool, sender, ledger, reduction, definitions, live.flush_ticks),
       call_sites(definitions),
       files(definitions),
-      requests(pool, threads_call_mpi),
-      unwinder_(settings.reduce == ReduceBy::kDepth ? std::make_unique<Unwinder>() : nullptr) {
+      requests(pool, threads_call_mpi) {
   sender.set_samples(&threads);
   reduction.fold_at_once(settings.sums);
 }
@@ -58,7 +47,6 @@ Recorder::Recorder(const Settings& settings, Transport& transport, const PackIde
 std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, std::uint64_t address) {
   const std::uint32_t id = call_sites.id_of(address);
   if (id != kNoCallSite) thread.call_sites.put(address, id);
-  if (unwinder_ != nullptr) depths.set(id, stack_depth(*unwinder_));
   return id;
 }
 

@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/buffer/definition_queue.hpp"
@@ -31,7 +30,6 @@
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/sender.hpp"
 #include "instrument/transport/transport.hpp"
-#include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {
 
@@ -130,7 +128,6 @@ class Recorder {
   Ledger ledger;
   DefinitionQueue definitions;
   Sender sender;
-  CallDepths depths;
   MemoryTrace memory;
   RecordingCost cost;
   Aggregates aggregates;
@@ -161,9 +158,6 @@ class Recorder {
 
   std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
   bool all_left_ = true;                                            // when recording was stopped
-  // For the depths of call sites, if events are reduced by them. Not the sampler's, whose rules are forgotten when a
-  // module goes, which nobody may walk through meanwhile; here an old rule would make a depth wrong, no more.
-  const std::unique_ptr<Unwinder> unwinder_;
   std::atomic<bool> lost_calls_ = false;
   // Ticks; relaxed: an occasional extra totals pack does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;

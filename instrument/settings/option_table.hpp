@@ -68,8 +68,6 @@ inline constexpr auto kOptions = [] {
      "record all arguments of MPI calls; costs memory and time"},
     {"call-stacks", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "record the call stack of each MPI and I/O call; needs --sample"},
-    {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram,
-     "what a full event buffer sums up first: a class, deepest call sites, shortest calls"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram,
      "share of the event buffer for MPI events, and likewise for I/O events"},
     // A pack holds the totals of all functions (some 21 KiB), and its length fits 32 bits.

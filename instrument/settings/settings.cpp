@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t kMinBins = 8, kPage = 4096;
 
-ReduceBy reduce_by(std::string_view text) {
-  if (text == "depth") return ReduceBy::kDepth;
-  return text == "duration" ? ReduceBy::kDuration : ReduceBy::kClass;
-}
-
 }  // namespace
 
 Settings read_settings(GetVariable get) {
@@ -33,7 +28,6 @@ Settings read_settings(GetVariable get) {
   }
   settings.policy = values.text(*option("policy")) == "block" ? Policy::kBlock : Policy::kAdapt;
   (void)parse_record(values.text(*option("record")), settings.sums);
-  settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.arguments = values.is_on(*option("arguments"));
   settings.call_stacks = values.is_on(*option("call-stacks"));
   settings.mpi_share = values.number(*option("mpi-share"));

@@ -239,9 +239,8 @@ TEST_F(AggregatesTest, PosixCallsBecomeSumsByFile) {
 
 class EventReductionTest : public AggregatesTest {
  protected:
-  std::vector<std::uint32_t> kept(ReduceBy by, std::vector<MpiRecord> records, bool all = false,
-                                  const FunctionSet& at_once = {}) {
-    EventReduction reduction(by, depths_, aggregates_, ledger_);
+  std::vector<std::uint32_t> kept(std::vector<MpiRecord> records, bool all = false, const FunctionSet& at_once = {}) {
+    EventReduction reduction(aggregates_, ledger_);
     reduction.fold_at_once(at_once);
     const std::size_t count = at_once != FunctionSet() ? reduction.reduce_chosen(std::span(records), 1, 2, full_)
                                                        : reduction.reduce(std::span(records), 1, 2, all, full_);
@@ -255,33 +254,10 @@ class EventReductionTest : public AggregatesTest {
     EXPECT_EQ(folded, records.size() - count);
     return durations;
   }
-  CallDepths depths_;
   Ledger ledger_;
 };
 
 using Durations = std::vector<std::uint32_t>;
-
-TEST_F(EventReductionTest, ByClassEverythingGoes) {
-  EXPECT_EQ(kept(ReduceBy::kClass, {call(1, 1, 8), call(100, 1, 8)}), Durations{});
-}
-
-TEST_F(EventReductionTest, ByDurationTheLongestStay) {
-  EXPECT_EQ(kept(ReduceBy::kDuration, {call(900, 1, 8), call(3, 1, 8), call(5, 1, 8), call(2000, 1, 8), call(4, 1, 8)}),
-            (Durations{900, 2000}));
-}
-
-TEST_F(EventReductionTest, EqualDurationsAllGo) {
-  EXPECT_EQ(kept(ReduceBy::kDuration, {call(9, 1, 8), call(9, 1, 8), call(9, 1, 8)}), Durations{});
-}
-
-TEST_F(EventReductionTest, CompletionsShareTheFateOfTheirCall) {
-  const auto completion =
-      std::bit_cast<MpiRecord>(CompletionRecord{1, 77, 0, 2, 0, 8, make_word(1, 6, Shape::kCompletion)});
-  // A CompletionRecord's second word is where a record's duration is: 77 marks it here.
-  EXPECT_EQ(
-      kept(ReduceBy::kDuration, {call(2, 1, 8), completion, call(900, 1, 8), completion, call(1, 1, 8), call(2, 1, 8)}),
-      (Durations{900, 77}));
-}
 
 // 5: that of call(); the context stands where a record's duration is.
 MpiRecord context(std::uint32_t number, PackClass of = PackClass::kMpi, std::uint16_t function = 5) {
@@ -295,10 +271,20 @@ MpiRecord arguments(std::uint8_t number, std::uint32_t function = 5) {
   return std::bit_cast<MpiRecord>(some);
 }
 
-TEST_F(EventReductionTest, WhatStandsBeforeACallSharesTheFateOfThatCall) {
-  EXPECT_EQ(kept(ReduceBy::kDuration, {arguments(61), context(71), call(2, 1, 8), arguments(62), context(72),
-                                       context(73), call(900, 1, 8), context(74), call(1, 1, 8), context(75)}),
-            (Durations{62, 72, 73, 900}));
+MpiRecord phase_mark(std::uint32_t name) {
+  return std::bit_cast<MpiRecord>(MarkExtension{1, 0, name, 0, MarkKind::kPhaseBegin, {}, kMarkWord});
+}
+MpiRecord completion_of_77() {
+  return std::bit_cast<MpiRecord>(CompletionRecord{1, 77, 0, 2, 0, 8, make_word(1, 6, Shape::kCompletion)});
+}
+
+TEST_F(EventReductionTest, AllCallsBecomeSumsAndMarksStay) {
+  EXPECT_EQ(
+      kept({arguments(61), context(71), call(2, 1, 8), completion_of_77(), phase_mark(5), call(900, 1, 8)}).size(), 1u);
+}
+
+TEST_F(EventReductionTest, AllMeansMarksToo) {
+  EXPECT_EQ(kept({call(900, 1, 8), phase_mark(5), call(3, 1, 8)}, true), Durations{});
 }
 
 TEST_F(EventReductionTest, WhatStandsBeforeACallOfAChosenFunctionGoesWithIt) {
@@ -306,27 +292,11 @@ TEST_F(EventReductionTest, WhatStandsBeforeACallOfAChosenFunctionGoesWithIt) {
   (void)chosen.add(vmpi::function_name(vmpi::FunctionId{6}));
   (void)chosen.add(posix_function_info(7).name);
   const auto of_function_6 = [](std::uint32_t duration) { return call(duration, 1, 8, 6); };
-  EXPECT_EQ(kept(ReduceBy::kClass,
-                 {context(71), call(900, 1, 8), context(72, PackClass::kMpi, 6), of_function_6(3),
+  EXPECT_EQ(kept({context(71), call(900, 1, 8), context(72, PackClass::kMpi, 6), of_function_6(3),
                   context(73, PackClass::kPosix, 7), context(74, PackClass::kPosix, 6), arguments(61, 6),
                   context(75, PackClass::kMpi, 6), of_function_6(4), context(76), call(901, 1, 8)},
                  false, chosen),
             (Durations{71, 900, 74, 76, 901}));
-}
-
-TEST_F(EventReductionTest, ByDepthTheDeepestGoFirst) {
-  depths_.set(1, 5);
-  depths_.set(2, 20);
-  depths_.set(2, 30);
-  const auto at = [](std::uint32_t site, std::uint32_t duration) {
-    return call(duration, 1, 8, 5, Shape::kSend, site);
-  };
-  EXPECT_EQ(depths_.of(2), 20u) << "the smallest one that was seen";
-  EXPECT_EQ(kept(ReduceBy::kDepth, {at(2, 1), at(1, 2), at(2, 3), at(1, 4)}), (Durations{2, 4}));
-}
-
-TEST_F(EventReductionTest, AllMeansAll) {
-  EXPECT_EQ(kept(ReduceBy::kDuration, {call(900, 1, 8), call(3, 1, 8)}, true), Durations{});
 }
 
 }  // namespace

@@ -72,35 +72,6 @@ TEST_F(RecorderTest, RecordsArriveWithDefinitionsTotalsAndLedger) {
   EXPECT_TRUE(transport_.closed);
 }
 
-std::uintptr_t used_address = 1000;
-
-Settings reduced_by_depth() {
-  Settings settings = small(8);
-  settings.reduce = ReduceBy::kDepth;
-  return settings;
-}
-
-// A call site that is new at `depth` frames below the caller's.
-[[gnu::noinline]] std::uint32_t call_at_depth(Recorder& recorder, ThreadRecorder& thread, int depth) {
-  const std::uint32_t site = depth == 0 ? recorder.call_site(thread, reinterpret_cast<const void*>(++used_address))
-                                        : call_at_depth(recorder, thread, depth - 1);
-  asm volatile("" ::: "memory");  // not a tail call
-  return site;
-}
-
-#if defined(__x86_64__)  // elsewhere frames are counted where there are frame pointers
-TEST(RecorderByDepth, ACallSiteIsAsDeepAsItsFirstCall) {
-  FakeTransport transport;
-  Recorder recorder(reduced_by_depth(), transport, PackIdentity{}, kNoFlush, true);
-  ThreadRecorder& thread = *recorder.threads.adopt(0);
-  const std::uint32_t outer = recorder.depths.of(call_at_depth(recorder, thread, 0));
-  const std::uint32_t inner = recorder.depths.of(call_at_depth(recorder, thread, 20));
-  EXPECT_GT(outer, 3u) << "main and what the test framework calls";
-  EXPECT_EQ(inner, outer + 20);
-  EXPECT_EQ(recorder.depths.of(call_at_depth(recorder, thread, 1000)), 255u);
-}
-#endif
-
 TEST_F(RecorderTest, NothingRecordedIsAGoodCaptureToo) {
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");

@@ -56,7 +56,7 @@ TEST(OptionTable, RangesEndWhereTheyAreSaidTo) {
   EXPECT_EQ(what_is_wanted(*option("budget"), "65G"), "a size up to 64G");
   for (const char* bad : {"0", "1.5", "4097", "x"})
     EXPECT_EQ(what_is_wanted(*option("workers"), bad), "a whole number from 1 to 4096") << bad;
-  EXPECT_EQ(what_is_wanted(*option("reduce"), "size"), "class, depth or duration");
+  EXPECT_EQ(what_is_wanted(*option("policy"), "wait"), "adapt or block");
   EXPECT_EQ(what_is_wanted(*option("perf"), "maybe"), "on or off");
 }
 
@@ -105,7 +105,6 @@ TEST(Settings, WithoutVariablesAreTheDefaultsOfTheStructs) {
   EXPECT_EQ(settings.bin_bytes, defaults.bin_bytes);
   EXPECT_EQ(settings.policy, defaults.policy);
   EXPECT_EQ(settings.mpi_share, defaults.mpi_share);
-  EXPECT_EQ(settings.reduce, defaults.reduce);
   EXPECT_EQ(settings.flush_seconds, defaults.flush_seconds);
   EXPECT_EQ(settings.capture_directory, "");
   EXPECT_EQ(settings.complaint, "");
@@ -125,7 +124,6 @@ TEST(Settings, AreRead) {
                  {"ARDOISE_CAPTURE", "/d"},
                  {"ARDOISE_DISABLE", "1"},
                  {"ARDOISE_POLICY", "block"},
-                 {"ARDOISE_REDUCE", "depth"},
                  {"ARDOISE_MPI_SHARE", "0"},
                  {"ARDOISE_SAMPLE", "page-faults"},
                  {"ARDOISE_RATE", "97"},
@@ -141,7 +139,6 @@ TEST(Settings, AreRead) {
   EXPECT_EQ(settings.capture_directory, "/d");
   EXPECT_TRUE(settings.disabled);
   EXPECT_EQ(settings.policy, Policy::kBlock);
-  EXPECT_EQ(settings.reduce, ReduceBy::kDepth);
   EXPECT_EQ(settings.mpi_share, 0);
   const SamplerSettings sampler = read_sampler_settings(get);
   EXPECT_EQ(sampler.mode, SampleMode::kEvent);
@@ -162,7 +159,6 @@ TEST(Settings, ABadValueIsNamedAndTheDefaultStands) {
   const SamplerSettings defaults;
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ARDOISE_BUDGET", "lots"},
                                                                                     {"ARDOISE_POLICY", "wait"},
-                                                                                    {"ARDOISE_REDUCE", "size"},
                                                                                     {"ARDOISE_MPI_SHARE", "2"},
                                                                                     {"ARDOISE_BIN", "64kk"},
                                                                                     {"ARDOISE_FLUSH", "nan"},
@@ -180,7 +176,6 @@ TEST(Settings, ABadValueIsNamedAndTheDefaultStands) {
     EXPECT_EQ(settings.bin_bytes, Settings{}.bin_bytes);
     EXPECT_EQ(settings.flush_seconds, Settings{}.flush_seconds);
     EXPECT_EQ(settings.policy, Policy::kAdapt);
-    EXPECT_EQ(settings.reduce, ReduceBy::kClass);
     EXPECT_EQ(settings.mpi_share, 0.5);
     const SamplerSettings sampler = read_sampler_settings(get);
     EXPECT_EQ(sampler.mode, SampleMode::kCpu);

@@ -38,8 +38,9 @@ std::shared_ptr<const CommView> comm_of(const instrument::DecodedCommunicator& d
   const auto ranges = decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0);
   std::uint64_t count = 0;
   for (const auto& range : ranges) count += range.count;
-  // The own group of an intercommunicator may lie outside the world, like the other one.
-  comm->is_whole = count <= kMostMembers - known.members &&
+  // The own group of an intercommunicator may lie outside the world, like the other one. None has no members: such a
+  // definition is damaged.
+  comm->is_whole = count > 0 && count <= kMostMembers - known.members &&
                    std::ranges::all_of(decoded.ranges, [](const auto& range) { return range.start >= 0; });
   if (!comm->is_whole) return comm;
   comm->members = instrument::decode_ranges(ranges, kMostMembers);

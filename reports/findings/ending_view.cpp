@@ -17,6 +17,7 @@ std::string ranks_in_words(const Application& app, std::span<const std::uint32_t
   constexpr std::size_t kMostRanges = 6;
   std::vector<std::uint32_t> sorted(ranks.begin(), ranks.end());
   std::ranges::sort(sorted);
+  if (sorted.empty()) return "no rank";
   if (sorted.size() == 1) return fmt::format("rank {}", app.world_rank(sorted.front()));
   std::vector<std::string> ranges;
   for (std::size_t i = 0; i < sorted.size();) {

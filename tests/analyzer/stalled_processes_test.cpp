@@ -68,6 +68,14 @@ TEST_F(StandsTest, MembersOfACommunicatorAreThoseOfItsRanges) {
   EXPECT_THAT(all[0]->members, ElementsAre(0, 1, 2));
 }
 
+// A damaged file: the analyzer names a communicator by its members, and read before an empty list.
+TEST_F(StandsTest, ACommunicatorWithoutMembersIsNotKnown) {
+  leave_stand(0, 1, 0);
+  const auto all = comms();
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_FALSE(all[0]->is_whole);
+}
+
 TEST_F(StandsTest, ACommunicatorForWhichMemoryHasNoRoomIsNotKnown) {
   constexpr std::uint32_t kRoom = 1u << 24;
   leave_stand(0, 1, kRoom + 1);

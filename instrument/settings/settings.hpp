@@ -21,7 +21,7 @@ struct Settings {
   std::size_t budget_bytes = std::size_t{16} << 20;  // memory for bins
   std::size_t bin_bytes = std::size_t{64} << 10;     // one pack, and one block of the stream
   Policy policy = Policy::kAdapt;
-  double mpi_share = 0.5;  // part of the budget for records of MPI, and of I/O
+  double mpi_share = 0.5;             // part of the budget for records of MPI, and of I/O
   FunctionSet sums;                   // whose calls become part of sums at once
   bool arguments = false;             // of MPI calls are recorded
   bool call_stacks = false;           // of calls of MPI and I/O are recorded

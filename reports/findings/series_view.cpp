@@ -23,7 +23,7 @@ constexpr double kMentioned = 0.25;    // of the difference: worth mentioning
 constexpr double kMostOfIt = 0.5;      // of the difference: the main reason
 constexpr std::size_t kFewestPeriods = 4;
 constexpr double kLeastComplete = 0.9, kLeastCovered = 0.5;
-constexpr std::size_t kRanges = 4;  // named one by one
+constexpr std::size_t kRanges = 4;   // named one by one
 constexpr double kEqualCalls = 0.1;  // numbers of calls that differ by less are equal
 
 // Mean of a list in some snapshots, for a round.

@@ -83,7 +83,7 @@ class Stream {
   StreamSender sender_;
   StreamReceiver receiver_;
   Backoff backoff_{std::chrono::milliseconds(16)};
-  int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is unusable
+  int failure_ = VMPI_SUCCESS;         // an MPI or protocol error: the stream is unusable
   std::deque<int> unreported_deaths_;  // universe ranks
   bool sent_left_ = false;
   std::chrono::nanoseconds patience_{0};

@@ -6,7 +6,7 @@
 // fence_heavy(), loads A. At least one of them sees the other's store. Without this each submit and each job would need
 // several seq_cst read-modify-writes of 5 to 7 ns, where a job costs about 25 ns in all.
 //
-// Where the kernel lacks membarrier (before Linux 4.14, some sandboxes), both sides are ordinary seq_cst fences.
+// Without membarrier in the kernel (before Linux 4.14, some sandboxes), both sides are ordinary seq_cst fences.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer,
-// json_reader and the checks walk these tables at run time: templates over tuples of members took a tenth of the build.
-// docs/reference/profile_schema.md explains each key. To add a field: a member in model.hpp, its name here, a line in
-// the documentation. Keys are never renamed or retyped within one schema version; readers skip unknown keys.
+// json_reader and the checks walk these tables at run time, which compiles faster than templates over tuples of
+// members. docs/reference/profile_schema.md explains each key. To add a field: a member in model.hpp, its name here, a
+// line in the documentation. Keys are never renamed or retyped within one schema version; readers skip unknown keys.
 #pragma once
 
 #include <array>

@@ -31,7 +31,7 @@ struct SafeFacts {
   std::uint64_t memory_kills_before = 0;  // of its host, at the start
 };
 
-// Of a drained run; rank: among the analyzers. Reports the reason of a failure.
+// The run must be drained. `rank`: this analyzer's number among the analyzers. Reports why it failed.
 void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options);
 
 // Makes the file with this prefix the state that is used when the analyzer is killed. Not after the report has been

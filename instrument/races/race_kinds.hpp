@@ -1,5 +1,5 @@
-// What the functions with a second wrapper (vmpi/wrappers/call_control.hpp) leave open, and how that is written down as
-// numbers (format/race_tokens.hpp). A recorder and a forcer go through the same calls and must agree on each.
+// The nondeterministic results of functions with a second wrapper (vmpi/wrappers/call_control.hpp), encoded as numbers
+// (format/race_tokens.hpp). Recorder and forcer see the same calls and must encode each one alike.
 #pragma once
 
 #include <mpi.h>

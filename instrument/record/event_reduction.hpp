@@ -1,5 +1,5 @@
-// What happens to the records of a full bin when no other bin can be had: they become aggregates, and the bin is used
-// again. So the program goes on without waiting, and sums stay exact. Used by ThreadRecorder.
+// Turns the records of a full bin into aggregates when no other bin is free, so that the bin can be used again. The
+// program does not wait, and sums stay exact. Used by ThreadRecorder.
 #pragma once
 
 #include <array>

@@ -27,7 +27,7 @@ void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, dou
 
 double posted(const Arrival& arrival) { return arrival.part.posted; }
 
-// Of several latest ones, the lowest rank, whatever the order of arrival.
+// If several are the latest, the lowest rank wins, so that the order of arrival does not matter.
 const Arrival* latest(std::span<const Arrival> arrivals) {
   return &*std::ranges::max_element(arrivals, {},
                                     [](const Arrival& each) { return std::pair(each.part.posted, ~each.part.rank); });

@@ -14,7 +14,7 @@ struct ThreadProgress {
   double sampled = 0;  // ns of CPU time of samples outside MPI
 };
 
-// Of one call, and the end of the last earlier one in which the thread could wait.
+// Begin and end of a call, and the end of the last earlier call in which the thread could wait.
 struct CallMoments {
   ThreadProgress begin, end, before;
 };

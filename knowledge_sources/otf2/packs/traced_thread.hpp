@@ -106,7 +106,7 @@ class TracedThread {
   void end_mpi(std::uint64_t tick);
   void begin_io(std::uint16_t function, CodePlace place, std::uint64_t tick);
   void end_io(std::uint64_t tick);
-  // Of the open MPI call.
+  // Operations of the open MPI call.
   void start(From from, std::pair<std::uint64_t, std::uint64_t> key, Operation operation);
   [[nodiscard]] bool complete(From from, std::pair<std::uint64_t, std::uint64_t> key, const Operation& end);
   void settle(const Operation& operation);

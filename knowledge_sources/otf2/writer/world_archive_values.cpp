@@ -28,7 +28,7 @@ OTF2_Type otf2_type(EventValueType type) {
 
 }  // namespace
 
-// Of several descriptions the alphabetically first counts, so that the order of parts does not matter.
+// If descriptions differ, the alphabetically first one counts, so that the order of parts does not matter.
 void WorldArchive::add_keys(const std::vector<EventKeyDefinition>& keys) {
   for (const EventKeyDefinition& key : keys) {
     const auto [found, is_new] = plugin_keys_.try_emplace(key.name, PluginKey{key.type, key.description});

@@ -1,5 +1,5 @@
-// What the samplers of a program reported about themselves: sampled events, rate changes and their reasons, number and
-// cost of samples. From the definitions of its level. Memory: ranks x threads, and for each followed rank at most
+// Reports of a program's samplers about themselves: sampled events, rate changes and their reasons, number and cost of
+// samples. They come from the definitions of its level. Memory: ranks x threads, and for each followed rank at most
 // kChanges changes: the first and the last ones.
 #pragma once
 

@@ -94,8 +94,8 @@ std::uint32_t CallSeries::site_of_most_pieces() const {
                                                                   : static_cast<std::uint32_t>(most - counts.begin());
 }
 
-// Of the loop's sites that begin pieces, the least visited one, and of these the latest: the loop's first call, which
-// occurs in each iteration, stays to the end.
+// Returns the least visited site of the loop that begins pieces, the latest one of several. The loop's first call,
+// which occurs in each iteration, is therefore the last to go.
 std::uint32_t CallSeries::last_of_its_loop(std::uint32_t number) const {
   const auto visits = static_cast<double>(sites_[number].visits);
   std::uint32_t last = number;

@@ -12,7 +12,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of one rank in one round.
+// The load of one rank in one round.
 struct Load {
   std::uint32_t name = 0;  // mark_name_id(); 0: seconds
   std::uint32_t rank = 0;

@@ -2,8 +2,8 @@
 // (rank_marks.hpp), and intervals of time (timed_calls.hpp). The data of each rank is divided into iterations at the
 // end, when all ranks are known. Contributes Application::snapshots.
 //
-// Where records were aggregated for lack of memory the times are lost: no loop is searched in such a rank, and its sums
-// are spread evenly over the snapshots that they may belong to.
+// Records that were aggregated for lack of memory have no times: no loop is searched in such a rank, and its sums are
+// spread evenly over the snapshots that they may belong to.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of one location. Memory: kMostWaiting calls of I/O, some 8 MB. Not thread safe.
+// The call stacks of one location. Memory: kMostWaiting calls of I/O, some 8 MB. Not thread safe.
 class CallStacks {
  public:
   static constexpr std::size_t kMostWaiting = std::size_t{1} << 17;

@@ -179,7 +179,7 @@ class TraceLocation {
   void write_numbered(std::uint32_t key, MessageNumbers::Number number, Function function, Fields... fields) {
     write_with(number ? attributes_.alone(key, *number, rank_.used_attributes) : nullptr, function, fields...);
   }
-  // Of the call, or of operations that it starts (trace_location_messages.cpp).
+  // Numbers messages of the call, or of operations that it starts (trace_location_messages.cpp).
   void number_messages(const instrument::MpiEvent& event);
   void number_started(const instrument::MpiRecord& operation);
   [[nodiscard]] MessageNumbers::Number number_ended(const instrument::CompletionRecord& record, bool is_send);

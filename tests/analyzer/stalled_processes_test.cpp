@@ -32,11 +32,12 @@ class StandsTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   // A process that is in a barrier of a communicator of so many ranks.
-  void leave_stand(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size) const {
+  void leave_stand(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size,
+                   CommunicatorKind kind = CommunicatorKind::kIntra) const {
     replay::PackMaker maker({.rank = rank});
     maker.define(instrument::StandDefinition{});
     const RankRange range{0, size, 1};
-    maker.define(CommunicatorDefinition{2, CommunicatorKind::kIntra, group_hash, 0, size, 0, 0, 1, 0, 0, 1},
+    maker.define(CommunicatorDefinition{2, kind, group_hash, 0, size, 0, 0, 1, 0, 0, 1},
                  std::span(&range, 1), std::string_view("theirs"));
     instrument::RecentCall call{};
     call.word = instrument::make_word(2, static_cast<std::uint32_t>(vmpi::FunctionId::kBarrier),
@@ -68,9 +69,9 @@ TEST_F(StandsTest, MembersOfACommunicatorAreThoseOfItsRanges) {
   EXPECT_THAT(all[0]->members, ElementsAre(0, 1, 2));
 }
 
-// A damaged file: the analyzer names a communicator by its members, and read before an empty list.
+// A damaged file: an intercommunicator whose other group is empty. The first member of such a list was read.
 TEST_F(StandsTest, ACommunicatorWithoutMembersIsNotKnown) {
-  leave_stand(0, 1, 0);
+  leave_stand(0, 1, 1, CommunicatorKind::kInter);
   const auto all = comms();
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_FALSE(all[0]->is_whole);

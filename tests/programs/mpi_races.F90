@@ -21,7 +21,8 @@ program races
 #define SOURCE_OF(s) s(MPI_SOURCE)
 #define TAG_OF(s) s(MPI_TAG)
 #endif
-  integer :: rank, ranks, ierror, rounds, round, i, n, index, count, indices(4), values(4), value, left
+  integer :: rank, ranks, ierror, rounds, round, i, n, index, count, indices(4), value, left
+  integer :: values(0:4) = 0  ! with an element 0: MPI_Waitany of MPICH 4.0 counts from 0 in mpi_f08
   logical :: flag
   character(len=16) :: argument
   integer(kind=8) :: hash

@@ -50,7 +50,7 @@ step() {
 # What several stages compile alike, dev and mpich, is compiled once: the cache is in the tree, beside the builds.
 compile_once() {
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
-  export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+  export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 }
 
 # What Open MPI wants of a container: root allowed, more ranks than cores, ranks that wait give way.

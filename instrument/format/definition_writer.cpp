@@ -1,4 +1,3 @@
-// See definition_writer.hpp.
 #include "instrument/format/definition_writer.hpp"
 
 #include <algorithm>

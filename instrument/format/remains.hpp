@@ -1,6 +1,6 @@
-// What is left of processes that ended without MPI_Finalize: for each a file of packs (pack_file.hpp) in the output
-// folder, written by its survivor (process/ending/survivor.hpp), read by who makes the report. Packs that the analyzer
-// has already may be among them: these have the numbers that it knows.
+// Files of processes that ended without MPI_Finalize: one file of packs (pack_file.hpp) per process in the output
+// folder. The survivor (process/ending/survivor.hpp) writes it and the analyzer reads it. Packs that the analyzer
+// received before may be among them, with the same sequence numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ardoise::instrument {
 
-// The output folder, from the command line of the analyzers, which all processes of a launch know: the word behind
-// --output, up to the next option, if it is an absolute path. Empty: nothing is left of a process.
+// The output folder from the analyzers' command line, which all processes of a launch know: the word after --output, up
+// to the next option, if it is an absolute path. Empty: survivors write no files.
 [[nodiscard]] inline std::string remains_folder(std::string_view analyzer_command) {
   constexpr std::string_view kOption = " --output ";
   const auto option = analyzer_command.find(kOption);
@@ -21,7 +21,7 @@ namespace ardoise::instrument {
 }
 
 inline constexpr const char* kRemainsPrefix = ".remains-";
-inline constexpr const char* kUnfinishedRemains = ".part";  // behind the name, while it is being written
+inline constexpr const char* kUnfinishedRemains = ".part";  // appended to the name while the file is incomplete
 
 [[nodiscard]] inline std::string remains_name(std::uint32_t partition, std::uint32_t rank) {
   return kRemainsPrefix + std::to_string(partition) + "-" + std::to_string(rank);

@@ -1,7 +1,8 @@
-// What a process leaves in the output folder while it makes no progress in MPI, or while somebody asks for it: a file
-// with one pack of definitions, kStand first, and one of its totals, written by its survivor
-// (process/watch/standing.hpp) every few seconds and removed when it goes on, or when the request is gone. The analyzer
-// reads it (analyzer/hangs/hang_watch.hpp), and who asks (analyzer/states/snapshot.hpp).
+// The file in which the survivor of a process describes a process that makes no progress in MPI
+// (process/watch/standing.hpp). It lies in the output folder and has one pack of definitions, kStand first, and one
+// pack of totals. It is rewritten every few seconds and removed when the process makes progress. All processes also
+// write it while a request file exists. Readers: analyzer/hangs/hang_watch.hpp and, for requests,
+// analyzer/states/snapshot.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 namespace ardoise::instrument {
 
 inline constexpr const char* kStandPrefix = ".stand-";
-// While there is such a file in the folder, all processes leave theirs. Who asks, writes a text into it that was never
-// there before.
+// The request file. All processes write their files while it is in the folder. Each request has a new text in it.
 inline constexpr const char* kAskName = ".ask";
 
 [[nodiscard]] inline std::string stand_name(std::uint32_t partition, std::uint32_t rank) {
   return kStandPrefix + std::to_string(partition) + "-" + std::to_string(rank);
 }
 
-// How long without progress until there is such a file, of the time after which a launch is said to hang. Seconds.
+// Seconds without progress after which a process writes its file, from the time after which a launch is reported as
+// hung.
 [[nodiscard]] constexpr double stand_seconds(double hang_seconds) {
   return hang_seconds / 2 < 5 ? hang_seconds / 2 : 5;
 }

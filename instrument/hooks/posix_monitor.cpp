@@ -1,4 +1,3 @@
-// See posix_monitor.hpp.
 #include "instrument/hooks/posix_monitor.hpp"
 
 #include "instrument/machine/vfork_child.hpp"
@@ -10,7 +9,7 @@ Session* PosixCall::observing_session() noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[likely]]
     return nullptr;
-  // Deeper in the stack than an observed MPI call of this thread.
+  // True if deeper in the stack than an observed MPI call of this thread.
   if (vmpi::stack_address() < vmpi::outermost_call) return nullptr;
   if (is_vfork_child()) return nullptr;
   return current;
@@ -27,7 +26,7 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
   if (stream != nullptr) opened_descriptor(descriptor_of(stream));
 }
 
-// Of what reads or writes, but for copies within the kernel.
+// Counts calls that read or write, except copies within the kernel.
 void PosixCall::count_access(std::uint64_t bytes) noexcept {
   const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(open_.function)].category;
   const bool write = category == PosixCategory::kWrite;
@@ -78,7 +77,7 @@ int descriptor_of(std::FILE* stream) noexcept {
 
 }  // namespace ardoise::instrument
 
-// As in observed_enter.cpp: the registers as the hook's call left them.
+// As in observed_enter.cpp: the registers at the hook's call.
 #if defined(__x86_64__)
 
 extern "C" [[gnu::used, gnu::visibility("hidden")]] void ardoise_posix_end_from(ardoise::instrument::PosixCall& call,

@@ -1,5 +1,5 @@
-// The preload library's entry points: installs the observer when the library is loaded, starts the session when MPI is
-// up and ends it before it goes down. From here the reader finds everything else: session.hpp, mpi_recorder.hpp.
+// The entry points of the preload library: installs the observer when the library is loaded, starts the session when
+// MPI is up and ends it before MPI_Finalize. All else follows from here: session.hpp, mpi_recorder.hpp.
 #include <fmt/core.h>
 #include <pthread.h>
 
@@ -37,7 +37,7 @@
 namespace ardoise::instrument {
 namespace {
 
-ClockSample loaded_at;         // when the library was loaded: the far end of the first calibration
+ClockSample loaded_at;         // load time of the library, for the first calibration
 std::uint64_t init_began = 0;  // tick at which MPI_Init was called
 std::vector<std::uint32_t> threads_before_init;
 
@@ -46,7 +46,7 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   current.sampling.count_call(*current_sampled, observed_frame, thread.call_sums);
 }
 
-// The call has no record where it is counted only.
+// The call has no record if it is only counted.
 [[gnu::noinline]] void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call,
                                            std::uint64_t end) {
   const bool tells_context = current_sampled != nullptr && observed_frame.function != 0;
@@ -55,14 +55,14 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   if (tells_context) thread.drop_context();
 }
 
-// It has failed, as far as is known: what it moved, and with whom, is not told.
+// The call counts as failed, so its bytes and peer are not recorded.
 [[gnu::noinline, gnu::cold]] void record_left_call(Session& current, ThreadRecorder& thread) {
   const LeftCall left = std::exchange(left_call, {});
   vmpi::Call call{left.function};
   call.return_address = left.return_address;
   call.begin = left.begin;
   call.result = MPI_ERR_OTHER;
-  current.mpi.miss_call();  // it may have been a collective: their numbers are not sure from now on
+  current.mpi.miss_call();  // it may have been a collective, so later numbers are uncertain
   current.mpi.record(thread, call, left.end);
 }
 
@@ -81,7 +81,7 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
       current->mpi.miss_call();
       return current->recorder.lose_call(PackClass::kMpi);
     }
-    // Refused: the recorder's own call of MPI came back here.
+    // Refused: an MPI call of the recorder itself came back here.
     const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
     if (!stay.entered()) [[unlikely]]
       return;
@@ -115,15 +115,15 @@ void on_exit(vmpi::Call& call) noexcept {
   observed_frame.function = 0;
 }
 
-// What the survivor finds. Never destroyed.
+// The survivor's access to the session. Never destroyed.
 Session* session_of_the_dead = nullptr;
 struct RemainsPlace {
   std::string folder, name;
 };
 RemainsPlace* remains_place = nullptr;
 
-Standing* standing = nullptr;  // never destroyed either
-Control* control = nullptr;    // likewise
+Standing* standing = nullptr;  // never destroyed
+Control* control = nullptr;    // never destroyed
 
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
@@ -131,7 +131,7 @@ void write_remains(int wait_status) noexcept {
   vmpi::remove_window_folder();
 }
 
-// Threads that MPI and this library have started. 0: not known.
+// Number of threads that MPI and this library have started. 0: unknown.
 std::size_t count_helpers() {
   if (threads_before_init.empty()) return 0;
   return static_cast<std::size_t>(std::ranges::count_if(running_tasks(), [](std::uint32_t task) {
@@ -139,7 +139,7 @@ std::size_t count_helpers() {
   }));
 }
 
-// Where a launch has a folder for it.
+// Prepares the files for a launch with an output folder.
 void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
   const std::string folder = remains_folder(analyzer_command);
   if (folder.empty()) return;
@@ -156,7 +156,7 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
                   .look =
                       []() noexcept {
                         control->look();
-                        // Its own looks take longer.
+                        // its own checks are slower
                         static long since = 0;
                         if ((since += look_milliseconds) < stand_milliseconds) return;
                         since = 0;
@@ -184,7 +184,7 @@ int rank_in_program() {
 
 const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* call_control);
 
-// Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
+// Controls calls if races are recorded or forced; calls are then reported even when nothing else needs them.
 const vmpi::CallControl* call_control = nullptr;
 
 void stop_observing() {
@@ -218,7 +218,7 @@ void start_session(const Settings& settings, int thread_level) {
     if (rank == 0) say(fmt::format("no analyzer in this launch; {} runs unobserved.", own->name));
     return;
   }
-  // Collective, hence before anything that may fail in one process alone.
+  // Collective, so it comes before any step that may fail in a single process.
   const ClockSample sample = sample_clocks();
   const SynchronizedClock clock =
       synchronize_clocks(VMPI_Comm_partition(), sample, ticks_per_second(loaded_at, sample), init_end);
@@ -247,7 +247,7 @@ void start_session(const Settings& settings, int thread_level) {
 
   const PackIdentity identity{vmpi::kTableHash, static_cast<std::uint32_t>(own->id), static_cast<std::uint32_t>(rank),
                               clock.origin_tick, clock.rate};
-  // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
+  // Never destroyed: threads and exit handlers of the program may enter the hooks until the very end.
   const SamplerSettings sampler_settings =
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (rank == 0 && settings.call_stacks && sampler_settings.mode == SampleMode::kOff)
@@ -275,7 +275,7 @@ void on_before_init() noexcept {
   try {
     threads_before_init = running_tasks();
   } catch (const std::bad_alloc&) {
-    threads_before_init.clear();  // only threads that call MPI or do I/O are sampled then
+    threads_before_init.clear();  // then only threads that call MPI or do I/O are sampled
   }
 }
 
@@ -314,7 +314,7 @@ void on_exit_with_races(vmpi::Call& call) noexcept {
   on_exit(call);
 }
 
-// Of the calls from now on.
+// The observer of all calls from now on.
 const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* by) {
   if (!arguments && by == nullptr) return &kObserver;
   static vmpi::Observer made;

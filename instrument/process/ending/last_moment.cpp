@@ -1,4 +1,3 @@
-// See last_moment.hpp.
 #include "instrument/process/ending/last_moment.hpp"
 
 #include <array>
@@ -55,7 +54,7 @@ class LastMoment {
   }
 
  private:
-  // Python finds its frames by the thread; the survivor has the main thread's memory.
+  // Python finds its frames through the current thread; the survivor has the main thread's memory.
   [[nodiscard]] static python::Interpreter* interpreter_of(const ThreadRecorder* thread) {
     const bool is_main = thread != nullptr && thread->in_mpi.load(std::memory_order_relaxed) == &observed_frame;
     return is_main ? python::interpreter.load(std::memory_order_acquire) : nullptr;
@@ -67,10 +66,10 @@ class LastMoment {
   }
 
   struct Innermost {
-    bool in_call;         // as Interpreter::merge()
-    bool is_interrupted;  // is an instruction, not a return address
+    bool in_call;         // as in Interpreter::merge()
+    bool is_interrupted;  // the place is an instruction, not a return address
   };
-  // thread: nullptr: one that records nothing.
+  // thread: nullptr for one that records nothing.
   void define_stack(const ThreadRecorder* thread, StackOf of, std::span<const std::uint64_t> path,
                     Innermost innermost) {
     if (path.empty()) return;

@@ -1,4 +1,3 @@
-// See control.hpp.
 #include "instrument/process/watch/control.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@ namespace ardoise::instrument {
 
 long control_look_milliseconds(const std::string& folder) noexcept {
   constexpr long kOwn = 50, kOfAServer = 500;
-  // statfs(2); file systems that many machines share.
+  // statfs(2): file systems that many machines share.
   constexpr std::array<unsigned long, 10> kShared{0x6969 /* NFS */,       0x0BD00BD0 /* Lustre */,
                                                   0x47504653 /* GPFS */,  0x19830326 /* BeeGFS */,
                                                   0x00C36400 /* Ceph */,  0xFF534D42 /* CIFS */,
@@ -39,7 +38,7 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
   (void)for_each_command(read(), [this](const ControlCommand& command) { last_ = std::max(last_, command.number); });
 }
 
-// Empty: nothing new is there.
+// Empty: no new command.
 std::string_view Control::read() noexcept {
   const OwnFolder folder(folder_.c_str());
   struct stat found {};
@@ -64,7 +63,7 @@ void Control::look() noexcept {
     if (command.number <= last_) return;
     last_ = command.number;
     if (!is_for(command, program_, rank_)) return;
-    const bool is_of_rule = command.rule != 0;  // the analyzer tells of those
+    const bool is_of_rule = command.rule != 0;  // the analyzer reports these
     LiveTexts& changes = session_.recorder.live.changes;
     if (apply(command)) {
       if (!is_of_rule) changes.tell("Set while the program ran (ardoise control): ", command.settings);
@@ -77,7 +76,7 @@ void Control::look() noexcept {
   if (last_ != before) answer(last_, refused_);
 }
 
-// All of them, or as many as can be.
+// Applies all settings, or as many as possible.
 bool Control::apply(const ControlCommand& command) noexcept {
   std::string_view settings = command.settings;
   bool all = !settings.empty();

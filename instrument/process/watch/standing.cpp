@@ -1,4 +1,3 @@
-// See standing.hpp.
 #include "instrument/process/watch/standing.hpp"
 
 #include <fcntl.h>
@@ -73,7 +72,7 @@ void Standing::look() noexcept {
   const bool asked = is_asked();
   if (tick < since + ticks_) {
     if (!asked) leave();
-    // So that the first file knows what the process did lately.
+    // So that the first file covers the recent activity of the process.
     if (tick < since + ticks_ / 4) {
       time_before_ = 0;
     } else if (time_before_ == 0) {
@@ -86,7 +85,7 @@ void Standing::look() noexcept {
 }
 
 Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept {
-  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always
+  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always this long
   const std::uint64_t cpu = cpu_ticks * kTickNanoseconds,
                       time = static_cast<std::uint64_t>(static_cast<double>(tick) / identity_.ticks_per_second * 1e9);
   CpuTime lately;
@@ -96,7 +95,7 @@ Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_
   return lately;
 }
 
-// False: not those of all communicators. described: those whose definitions are there.
+// False: collectives of some communicators are missing. described: communicators with a definition in the file.
 bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept {
   const Communicators& all = session_.mpi.communicators();
   std::size_t added = 0;
@@ -105,7 +104,7 @@ bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint3
     if (known == nullptr || (all.begun(comm) == 0 && comm != kWorldComm)) return true;
     if (++added > kCommsShown) return false;
     if (std::find(described.begin(), described.end(), comm) == described.end()) {
-      CommunicatorDefinition definition = known->definition;  // says which it is, not who is in it
+      CommunicatorDefinition definition = known->definition;  // identifies it, without its members
       definition.range_count = 0;
       if (!out.add(definition, {}, {})) return false;
     }
@@ -183,7 +182,7 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   });
   if (session_.thread_level() == MPI_THREAD_MULTIPLE && state.threads > helpers_ + in_mpi) stand.flags |= kFreeThreads;
   if (!add_collectives(out, std::span(described).first(comms))) stand.flags |= kCollectivesMissing;
-  // The first of all, whose flags are known now.
+  // The definition at the front, with flags that are known only now.
   std::copy_n(reinterpret_cast<const std::byte*>(&stand), sizeof stand,
               room_.begin() + static_cast<std::ptrdiff_t>(sizeof(PackHeader) + sizeof(DefinitionHeader)));
   write_header(0, PackClass::kDefinitions, out.bytes(), out.count(), tick);

@@ -1,11 +1,10 @@
-// See thread_stand.hpp.
 #include "instrument/process/watch/thread_stand.hpp"
 
 #include <algorithm>
 
 namespace ardoise::instrument {
 
-// Of a call that was left by longjmp nothing may be left.
+// The frame of a call that longjmp left may be overwritten.
 const vmpi::Call* ThreadStand::open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept {
   const ObservedFrame* const frame = thread.in_mpi.load(std::memory_order_relaxed);
   if (frame == nullptr || frame->function == 0 || frame->call == nullptr) return nullptr;

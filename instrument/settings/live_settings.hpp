@@ -1,5 +1,5 @@
-// Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/watch/control.hpp)
-// in the program's memory; threads see them at their next slow moment or sample. Relaxed: each stands alone.
+// Settings that change while the program runs (`ardoise control`). The survivor stores them (process/watch/control.hpp)
+// in the program's memory; threads see them at their next slow path or sample. Relaxed: independent of each other.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace ardoise::instrument {
 
-// Texts with a number, from the survivor, one at a time, to the thread that comes first. Allocates nothing.
+// Texts with a number, from the survivor, one at a time, to the first thread that takes them. Allocates nothing.
 class LiveTexts {
  public:
-  // A text of two parts.
+  // Stores a text of two parts.
   void tell(std::string_view begin, std::string_view what, std::uint32_t number = 0) noexcept {
     const std::uint32_t told = told_.load(std::memory_order_relaxed);
     Text& text = texts_[told % kTexts];
@@ -22,7 +22,8 @@ class LiveTexts {
     text.number = number;
     told_.store(told + 1, std::memory_order_release);
   }
-  // use(text, number) for each that nobody took. Of more than kTexts at once the first are lost.
+  // Calls use(text, number) for each text that was not taken yet. If more than kTexts are stored at once, the first are
+  // lost.
   template <class Use>
   void take(Use&& use) {
     const std::uint32_t told = told_.load(std::memory_order_acquire);
@@ -50,8 +51,8 @@ struct LiveSettings {
   explicit LiveSettings(std::uint64_t ticks) : flush_ticks(ticks) {}
 
   std::atomic<std::uint64_t> flush_ticks;
-  LiveTexts changes;    // what was set, for the report
-  LiveTexts snapshots;  // that are asked for, by name, with the numbers of the commands
+  LiveTexts changes;    // changed settings, for the report
+  LiveTexts snapshots;  // names of requested snapshots, with the numbers of the commands
 };
 
 }  // namespace ardoise::instrument

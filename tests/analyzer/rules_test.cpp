@@ -1,4 +1,5 @@
-// Rules are read, or refused with the place; what holds becomes commands, not too many, and ends in time.
+// Rules are read, or refused with the position of the fault; rules that hold become a limited number of commands, and
+// end in time.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -245,7 +246,7 @@ class RuleActing : public ::testing::Test {
                        return Appended{1, false, ""};
                      });
   }
-  // What the programs are told at that moment.
+  // The commands to the programs at that moment.
   std::vector<std::string> act(const std::vector<RuleOfRank>& held, std::chrono::milliseconds at) {
     TimesHeld times;
     for (const RuleOfRank& each : held) ++times[each];

@@ -1,4 +1,4 @@
-// How many threads an analyzer starts by itself.
+// The default number of an analyzer's threads.
 #include "analyzer/run/workers.hpp"
 
 #include <gtest/gtest.h>

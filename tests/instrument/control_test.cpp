@@ -1,5 +1,5 @@
-// Commands to running processes are read as they were written, and nothing else is believed; what changes while the
-// program runs does so.
+// Commands to running processes are read as written, and invalid ones are refused; settings that may change during a
+// run do change.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

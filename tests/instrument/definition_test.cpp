@@ -1,4 +1,4 @@
-// Definitions: what the writer writes, the reader reads; what nobody would write, it refuses.
+// Definitions: the reader reads what the writer writes, and refuses invalid bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// for_each_event(): records and their extensions come together, stray extensions do no harm.
+// for_each_event(): records and their extensions are joined, stray extensions do no harm.
 #include "instrument/format/event_reader.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// What the kernel refuses: libardoise.so in programs whose environment fails on demand
-// (programs/failing_environment.c). The program is as without us; what is captured is whole by its own ledger, or
-// recording has ended with a sentence.
+// Requests that the kernel refuses: libardoise.so in programs with an environment that fails on demand
+// (programs/failing_environment.c). The program runs as without the library. The capture is complete by its own ledger,
+// or recording ended with a sentence.
 #include <cerrno>
 
 #include "tests/instrument/preload_fixture.hpp"
@@ -14,7 +14,7 @@ class FailingEnvironmentTest : public PreloadFixture {
  protected:
   FailingEnvironmentTest() { before_ = FAILING_ENVIRONMENT_LIBRARY ":"; }
 
-  // What was said, without the lines of the program's own (it has none).
+  // The messages, without lines of the program (which prints none).
   std::string run_without(const std::string& call, const std::string& how, const std::string& program) {
     const Outcome outcome = run_captured(1, program, fmt::format("FAIL_CALL={} {}", call, how));
     EXPECT_EQ(outcome.status, 0) << outcome.output;
@@ -42,7 +42,8 @@ TEST_F(FailingEnvironmentTest, MemoryThatEndsAnywhereHarmsNobody) {
   }
 }
 
-// Four threads with 9,001 MPI calls each, the communicator's included. A thread without memory asks again at each call.
+// Four threads with 9,001 MPI calls each, including the one for the communicator. A thread without memory tries again
+// at each call.
 TEST_F(FailingEnvironmentTest, CallsOfThreadsWithoutMemoryAreCountedAsDropped) {
   bool any = false;
   for (int at = 10; at <= 20; at += 2) {

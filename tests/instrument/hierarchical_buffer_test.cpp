@@ -129,7 +129,7 @@ TEST_P(PaperModel, GivesThePapersResults) {
   EXPECT_EQ(result.offered, 144000000u);
   EXPECT_EQ(result.halvings, expected.halvings);
   EXPECT_EQ(result.hertz, expected.hertz);
-  // Of the levels kept, every sample of the four hours is there.
+  // Every sample of the four hours at a kept level is there.
   EXPECT_EQ(result.kept, result.offered >> result.halvings);
   EXPECT_EQ(result.mpi_records + result.mpi_aggregated, result.mpi_calls);
   if (expected.mpi_removed) {

@@ -1,4 +1,4 @@
-// Nothing that another user has put into, or in the place of, an output folder is read, written to or waited for.
+// A file that another user put into an output folder, or in its place, is never read, written to or waited for.
 #include "instrument/machine/own_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ TEST_F(OwnFolderTest, NothingOfAnotherUserIsUsed) {
   EXPECT_EQ(OwnFolder(path_.c_str()).read("foreign"), -EPERM);
 }
 
-// As file servers show what is this user's whom they do not know.
+// File servers show files of a user whom they do not know as those of "nobody".
 TEST_F(OwnFolderTest, NobodysIsThisUsersWhereThisUserCanWrite) {
   SKIP_UNLESS_ROOT();
   constexpr uid_t kNobody = 65534;

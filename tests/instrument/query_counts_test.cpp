@@ -1,4 +1,4 @@
-// Which queries are recorded, counted and timed.
+// The choice of queries that are recorded, counted and timed.
 #include "instrument/record/query_counts.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ constexpr int kSites[2000] = {};
 
 class QueryCountsTest : public ::testing::Test {
  protected:
-  // As the wrapper does. What has been told: calls.
+  // As the wrapper does. Returns the number of calls recorded.
   void call(const void* caller, std::uint32_t function, std::uint64_t ticks = 10) {
     if (counts_.count(caller, function)) return;
     ++timed_;

@@ -1,4 +1,4 @@
-// The option table, and what programs read from their environment by it.
+// The option table, and the options that programs read from their environment.
 #include "instrument/settings/settings.hpp"
 
 #include <gtest/gtest.h>

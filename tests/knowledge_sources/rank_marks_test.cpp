@@ -1,4 +1,4 @@
-// What a rank marked becomes snapshots whose sums are those of its calls, in however little memory.
+// The marks of a rank become snapshots with the sums of its calls, in very little memory.
 #include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST(RankMarks, ASnapshotIsAllSinceTheOneBefore) {
   EXPECT_EQ(all[1].number, 200);
   EXPECT_EQ(all[1].begin, all[0].end);
   EXPECT_EQ(program.calls_of({all[1]}, 2), 1u);
-  EXPECT_EQ(program.calls_of({all[2]}, 3), 1u);  // what comes after the last
+  EXPECT_EQ(program.calls_of({all[2]}, 3), 1u);  // calls after the last snapshot
 }
 
 TEST(RankMarks, APhaseIsWhatLiesBetweenItsMarks) {
@@ -104,7 +104,7 @@ TEST(RankMarks, PhasesWithoutAnEndOrABeginAreCounted) {
 
 TEST(RankMarks, ValuesAreOfWhatIsOpen) {
   MarkedProgram program;
-  program.value(9, 4.0);  // nothing is open
+  program.value(9, 4.0);  // no section is open
   program.mark(MarkKind::kPhaseBegin, 5);
   program.value(9, 1.0);
   program.value(9, -3.0);
@@ -140,7 +140,7 @@ TEST(RankMarks, FurtherSeriesAndNamesAreCountedAndShared) {
   EXPECT_EQ(program.calls_of(all, RankMarks::kFurther), RankMarks::kMostIds + 1);
 }
 
-// Snapshots at random, under pressure, written and read in the middle, with calls that come late: the sums are exact.
+// Random snapshots under pressure, written and read in the middle, with late calls: the sums are exact.
 TEST(RankMarks, SumsAreExactWhateverTheMemory) {
   std::mt19937 random(7);
   for (const std::size_t room : {20u, 300u, 100'000u}) {
@@ -213,7 +213,7 @@ TEST(RankMarks, WhatIsDamagedIsRefused) {
   }
 }
 
-// Sums without moments: by the length of what they may be of, and none is lost.
+// Sums without exact times are spread over the sections they may belong to, by length, and none is lost.
 TEST(RankMarks, SumsAreSpreadOverWhatLiesInTheirTime) {
   MarkedProgram program;
   program.mark(MarkKind::kPhaseBegin, 6);

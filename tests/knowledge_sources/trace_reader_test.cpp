@@ -1,4 +1,4 @@
-// Archives as others write them, read: whole ones, and broken ones as far as they go.
+// Archives of other writers: whole ones, and broken ones as far as possible.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -45,7 +45,7 @@ class KeepEvents : public EventConsumer {
 
 class TraceReader : public ::testing::Test {
  protected:
-  // So many pairs of Enter and Leave of region 0 in location 0, 10 ns each.
+  // Writes `pairs` pairs of Enter and Leave of region 0 in location 0, 10 ns each.
   static void calls(MadeArchive& archive, std::uint64_t location, std::uint64_t pairs) {
     OTF2_EvtWriter* const out = archive.events(location);
     for (std::uint64_t i = 0; i < pairs; ++i) {
@@ -253,7 +253,7 @@ TEST_F(TraceReader, ACallingContextIsNamedWithItsCallers) {
   EXPECT_EQ(text_of(500), "calling context 500");
 }
 
-// OTF2 gives up at such a list, in the middle of a record.
+// OTF2 stops at such a list, in the middle of a record.
 TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
   MadeArchive archive(folder_.path() / "twice");
   OTF2_EvtWriter* const out = archive.events(0);
@@ -467,7 +467,7 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
   EXPECT_THAT(reader.definitions().comms.find(0)->members, ElementsAre(5u, kUndefined64));
 }
 
-// A few bytes name a group or a string again, which had its bytes once.
+// A few bytes refer again to a group or a string that is stored once.
 TEST_F(TraceReader, WhatIsNamedAgainAndAgainIsBounded) {
   constexpr std::uint32_t kRanks = 8192;
   MadeArchive archive(folder_.path() / "repeated");

@@ -1,4 +1,4 @@
-// What a trace tells of processes, beside their calls: MPI_Init, grids.
+// The definitions of processes in a trace, beside their calls: MPI_Init, grids.
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -18,7 +18,7 @@ using namespace std::string_view_literals;
 
 class TracesOfProcesses : public TracesFixture {};
 
-// Whenever it is told.
+// Independent of the time of the definition.
 TEST_F(TracesOfProcesses, BeginWithMpiInit) {
   for (const bool late : {false, true}) {
     PackMaker process({}), maker({}, 1);

@@ -1,4 +1,4 @@
-// Traces of which the oldest goes (last=, limit=, keep=), and of parts of threads (threads=, phases=).
+// Traces that drop their oldest part (last=, limit=, keep=), and traces of some threads or phases (threads=, phases=).
 #include "instrument/format/mark_name.hpp"
 #include "traces_fixture.hpp"
 

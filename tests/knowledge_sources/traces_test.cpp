@@ -40,7 +40,7 @@ instrument::PackClass class_of(const replay::Pack& pack) {
       reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
 }
 
-// On disk, of files that this process has open, also of those that have been removed.
+// Bytes on disk of files that this process has open, including removed ones.
 std::int64_t open_bytes_below(const std::filesystem::path& folder) {
   std::int64_t bytes = 0;
   std::error_code ignored;
@@ -54,7 +54,7 @@ std::int64_t open_bytes_below(const std::filesystem::path& folder) {
 
 class Traces : public TracesFixture {};
 
-// Of a process whose MPI_Init took no time that is known.
+// A process with an MPI_Init of unknown duration.
 void define_process(PackMaker& maker) {
   maker.define(instrument::ProcessDefinition{1, 0, 1, 0, 1000, 0, 0, 0, 1}, std::string_view("program"),
                std::string_view("program"), std::string_view("host"), std::string_view("/"));
@@ -171,7 +171,7 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
   }
 }
 
-// Packs of I/O are rarer, as a process sends them: each has some that lie between those of MPI that were sent before.
+// Packs of I/O are rarer, as a process sends them: each has records between those of MPI packs that were sent before.
 TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
   PackMaker process({}), maker({}, 10);
   define_process(process);
@@ -504,7 +504,7 @@ TEST_F(Traces, AFolderThatOthersCanWriteToCostsTheTraceOnly) {
 
 TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
   ::signal(SIGXFSZ, SIG_IGN);
-  // Seen when the file is closed, and before that.
+  // Detected when the file is closed, and before that.
   for (const std::uint64_t calls : {100'000u, 400'000u}) {
     PackMaker maker({});
     for (std::uint64_t i = 0; i < calls; ++i)

@@ -1,5 +1,4 @@
-// A file is there whole or not at all, and what is no regular file is replaced, or written to where the user has named
-// it.
+// A file exists completely or not at all. A file that is not regular is replaced, or written to if the user named it.
 #include "reports/atomic_file.hpp"
 
 #include <gtest/gtest.h>

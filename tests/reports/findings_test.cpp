@@ -1,4 +1,4 @@
-// Each rule speaks when it should, with its numbers, and is silent when it should be.
+// Each rule reports when it should, with its numbers, and is silent otherwise.
 #include "reports/findings/findings.hpp"
 
 #include <gmock/gmock.h>
@@ -187,7 +187,7 @@ TEST(Findings, ARankComputesOnlyWhereTheKernelCountedItsTime) {
   EXPECT_THAT(text_of(a, "time_shares"), HasSubstr("is computation"));
 }
 
-// It leaves no survivor, which could say so.
+// A process killed by SIGKILL has no survivor that could report it.
 TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   Application a = plain(4);
   a.quality.ranks_complete = 3;
@@ -375,7 +375,7 @@ TEST(Findings, AChangeIsNamedWithItsFirstIteration) {
   EXPECT_EQ(find(all, "iterations_trend"), nullptr);
   EXPECT_THAT(change->text, HasSubstr("From iteration 61 on, each takes 70.0 ms instead of 40.0 ms. From there on "
                                       "MPI_Alltoall in transpose (transpose.c:88) takes"));
-  // What grows slowly does not change at once.
+  // A slow growth is not a sudden change.
   Application slope = with_iterations();
   for (std::size_t iteration = 1; iteration <= 100; ++iteration)
     prolong(slope, iteration, 0.0005 * static_cast<double>(iteration));
@@ -517,7 +517,7 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
 }
 
-// Ranks of another program take part in the collectives of a common world: nothing is said of how late they come.
+// Ranks of another program take part in the collectives of a common world: their lateness is unknown.
 TEST(Findings, WaitingForOtherProgramsIsNotTakenForNone) {
   Application a = in_allreduce();
   a.waiting.unresolved.collective_calls.other = 1000;

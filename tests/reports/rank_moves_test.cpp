@@ -1,4 +1,4 @@
-// Ranks in two metrics over a series: which lie together, which of these clusters stay the same, and where they go.
+// Ranks in two metrics over a series: clusters, their identity over time, and moves between them.
 #include "reports/findings/rank_moves.hpp"
 
 #include <gmock/gmock.h>
@@ -170,7 +170,7 @@ TEST(RankMoves, ThereIsNothingToSeeOfEqualOrFewRanks) {
   // Rank 1 is not in step.
   for (std::size_t i = 0; i < kIterations; ++i) few.snapshots.series[0].own_seconds[kIterations + i] = 0;
   EXPECT_EQ(moves_of(few).groups, (Clusters{0, 2, 3}));
-  // A profile of before these lists.
+  // A profile from before these lists existed.
   for (auto* const list : {&few.snapshots.series[0].group_bytes, &few.snapshots.series[0].group_calls}) list->clear();
   EXPECT_THAT(moves_of(few).parts, IsEmpty());
   EXPECT_THAT(rank_moves(SnapshotSeries{}).parts, IsEmpty());

@@ -150,7 +150,7 @@ TEST(Latex, AnyBytesGiveBalancedAsciiWithoutActiveCharacters) {
   }
 }
 
-// Behind a line end or \\item these begin an argument: "[" that of a length or label, "*" a variant.
+// After a line end or \\item these begin an argument: "[" of a length or label, "*" a variant.
 TEST(Latex, NothingIsTakenForAnArgumentOfWhatIsBefore) {
   for (const char c : {'[', '*'}) {
     const std::string text(3, c), safe = fmt::format("{{{0}}}{{{0}}}{{{0}}}", c);
@@ -209,7 +209,7 @@ TEST(Extensions, TheSummaryHasTheFirstRows) {
   EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
 }
 
-// A healthy program that runs has lost nothing.
+// A healthy running program has lost no records.
 TEST(Summary, RecordsOfARunningProgramAreStillWithItsRanks) {
   reports::Run run = testing::empty_run();
   Application& a = run.applications[0];

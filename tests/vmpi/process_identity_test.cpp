@@ -1,4 +1,4 @@
-// Which processes can be watched, and whether one still runs.
+// The processes that can be watched, and whether one still runs.
 #include "vmpi/world/process_identity.hpp"
 
 #include <gtest/gtest.h>

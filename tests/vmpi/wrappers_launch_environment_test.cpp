@@ -1,4 +1,4 @@
-// The environment of a launch of several programs, told as that of one program alone.
+// The environment of a launch of several programs, changed to that of one program alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/* Every process prints what the environment says of the launch, before MPI_Init and after it. */
+/* Every process prints the variables of the launch, before MPI_Init and after it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

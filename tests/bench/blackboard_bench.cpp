@@ -325,6 +325,6 @@ int main() {
       if (shape.empty) worst[workers - 1] = std::min(worst[workers - 1], ratio);
     }
   }
-  // Of the empty jobs, the worst shape, not a mean.
+  // The worst shape with empty jobs, not a mean.
   fmt::print("bench: blackboard_jobs_ratio_1w={:.2f} blackboard_jobs_ratio_2w={:.2f}\n", worst[0], worst[1]);
 }

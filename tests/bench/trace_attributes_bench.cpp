@@ -32,7 +32,7 @@ using namespace ardoise::knowledge_sources;
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kRanks = 4;
-// Of a rank: 2 · 64,000 events, with eight values each 1,024,000, for which there is room.
+// Per rank: 2 · 64,000 events, with eight values each 1,024,000, which fit.
 constexpr std::uint64_t kCalls = 64'000, kWrittenCalls = 10 * kCalls;
 constexpr int kRepeats = 5;
 struct Ratio {

@@ -74,7 +74,7 @@ void test_maps(const Partner& partner) {
   if (partner.takes_part()) {
     for (const auto bad : {out_of_range, all_to_the_first, VMPI_Map_function(nullptr)}) {
       const int masters = std::min(VMPI_Get_desc_by_id(partner.left)->size, VMPI_Get_desc_by_id(partner.right)->size);
-      if (bad == all_to_the_first && masters == 1) continue;  // leaves nobody out
+      if (bad == all_to_the_first && masters == 1) continue;  // every process is mapped
       require(map_user(partner, bad, nullptr, map) == VMPI_ERR_MAP, "a bad map is refused by everybody");
       require(map.count == 0, "a bad map leaves no ranks");
     }

@@ -28,7 +28,7 @@ PackFile read_pack_file(const std::filesystem::path& path, int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return fail("Cannot read the pack file", "it is no regular file");
+    return fail("Cannot read the pack file", "it is not a regular file");
   }
   file.size = static_cast<std::size_t>(status.st_size);
   file.storage.resize((file.size + 7) / 8);

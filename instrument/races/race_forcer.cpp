@@ -268,8 +268,8 @@ void RaceForcer::look_at_clock(Thread& thread) {
   wait.told = true;
   const std::string what = wait.knows_message ? fmt::format("the message from rank {} of its communicator with tag {}",
                                                             wait.source, wait.tag)
-                                              : "what the record says is complete here";
-  settings_.say(fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting.", settings_.rank,
+                                              : "a request that is complete here in the record";
+  settings_.say(fmt::format("rank {} has waited {:.0f} s for {}, in {}, and continues to wait.", settings_.rank,
                             settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
 }
 

@@ -17,9 +17,8 @@
 namespace ardoise::instrument {
 
 struct Bin {
-  PackHeader
-      // Pack_class, thread, first_tick, last_tick, record_count and payload_bytes are set by the writer of the bin.
-      header;
+  // The writer of the bin sets pack_class, thread, first_tick, last_tick, record_count and payload_bytes.
+  PackHeader header;
 
   [[nodiscard]] std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }
 };

@@ -175,8 +175,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       stack.frames = in.array<StackFrame>(stack.fixed.frames);
       return {stack, static_cast<std::uint32_t>(stack.fixed.of) < kStackKinds};
     }
-    case DefinitionKind::kStand:
-      return {DecodedStand{in.fixed<StandDefinition>()}};
+    case DefinitionKind::kProcessState:
+      return {DecodedProcessState{in.fixed<ProcessStateDefinition>()}};
     case DefinitionKind::kCollectives:
       return {DecodedCollectives{in.fixed<CollectivesDefinition>()}};
     case DefinitionKind::kMarkName:

@@ -87,8 +87,8 @@ struct DecodedStack {
   StackDefinition fixed;
   std::span<const StackFrame> frames;
 };
-struct DecodedStand {
-  StandDefinition fixed;
+struct DecodedProcessState {
+  ProcessStateDefinition fixed;
 };
 struct DecodedCollectives {
   CollectivesDefinition fixed;
@@ -106,11 +106,11 @@ struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition =
-    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
-                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
-                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
-                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
+using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
+                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
+                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage, DecodedPythonCode,
+                                DecodedMemory, DecodedFileAccess, DecodedEnd, DecodedRecentCalls, DecodedStack,
+                                DecodedProcessState, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

@@ -53,7 +53,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const RecentCallsDefinition& recent, std::span<const RecentCall> calls);
   // frames.size() must be stack.frames.
   [[nodiscard]] bool add(const StackDefinition& stack, std::span<const StackFrame> frames);
-  [[nodiscard]] bool add(const StandDefinition& stand);
+  [[nodiscard]] bool add(const ProcessStateDefinition& process);
   [[nodiscard]] bool add(const CollectivesDefinition& collectives);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }

@@ -36,7 +36,7 @@ enum class DefinitionKind : std::uint16_t {
   kEnd = 17,
   kRecentCalls = 18,
   kStack = 19,
-  kStand = 20,
+  kProcessState = 20,
   kMarkName = 21,
   kDatatype = 22,
   kCollectives = 23,
@@ -339,15 +339,15 @@ struct StackFrame {
   std::uint64_t offset;
 };
 
-// A living process that makes no progress (stands.hpp). It has a file of its own. Strings: none.
-enum StandFlags : std::uint32_t {
+// A living process that makes no progress (process_states.hpp). It has a file of its own. Strings: none.
+enum ProcessStateFlags : std::uint32_t {
   kInFinalize = 1,           // it has called MPI_Finalize
   kStopped = 2,              // by a signal or a debugger
   kSleeps = 4,               // the first thread was asleep or blocked when it was checked
   kFreeThreads = 8,          // threads that may call MPI are in no MPI call (MPI_THREAD_MULTIPLE)
   kCollectivesMissing = 16,  // the file lacks collectives of some communicators, or their numbers are uncertain
 };
-struct StandDefinition {
+struct ProcessStateDefinition {
   std::uint64_t tick;        // time of this state
   std::uint64_t since_tick;  // time of the last progress
   std::uint64_t cpu_ns;      // CPU time of its threads in the last wall_ns; both 0: not known yet

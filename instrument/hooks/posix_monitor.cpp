@@ -43,16 +43,16 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
   if (thread == nullptr) {
     recorder.count_only(event);
   } else {
-    const Stay stay(thread->activity, Activity::kHook, recorder.active);
-    if (stay.refused()) recorder.count_only(event);
-    if (stay.entered()) {
+    const ActivityScope scope(thread->activity, Activity::kHook, recorder.active);
+    if (scope.refused()) recorder.count_only(event);
+    if (scope.entered()) {
       const CostTimer timer(*thread, recorder.cost);
       thread->may_send = false;
-      const bool tells_context = session_->has_call_stacks && current_sampled != nullptr;
-      if (tells_context) [[unlikely]]
-        session_->sampling.tell_context(*current_sampled, frame, event.begin, event.end);
+      const bool has_context = session_->has_call_stacks && current_sampled != nullptr;
+      if (has_context) [[unlikely]]
+        session_->sampling.record_context(*current_sampled, frame, event.begin, event.end);
       const CallSums sums = recorder.posix(*thread, event);
-      if (tells_context && sums.calls == 0) [[unlikely]]
+      if (has_context && sums.calls == 0) [[unlikely]]
         thread->drop_context();
       if (sums.calls != 0 && !failed) count_access(bytes);
       if (sums.calls != 0 && current_sampled != nullptr) session_->sampling.count_call(*current_sampled, frame, sums);

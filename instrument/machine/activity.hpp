@@ -82,9 +82,9 @@ inline void assert_may_wait() {
 }
 
 // Keeps the thread inside for the lifetime of this object, unless it is refused or `running` is cleared.
-class Stay {
+class ActivityScope {
  public:
-  Stay(ThreadActivity& of, Activity activity, const std::atomic<bool>& running)
+  ActivityScope(ThreadActivity& of, Activity activity, const std::atomic<bool>& running)
       : of_(of), before_(of.load(std::memory_order_relaxed)), refused_(!may_go(before_, activity)) {
     if (refused_) [[unlikely]]
       return;
@@ -95,11 +95,11 @@ class Stay {
     running_ = running.load(std::memory_order_acquire);
   }
   // Release: a thread that sees that this one left sees all that it wrote.
-  ~Stay() {
+  ~ActivityScope() {
     if (!refused_) of_.store(before_, std::memory_order_release);
   }
-  Stay(const Stay&) = delete;
-  Stay& operator=(const Stay&) = delete;
+  ActivityScope(const ActivityScope&) = delete;
+  ActivityScope& operator=(const ActivityScope&) = delete;
 
   // False: do not touch the thread's data.
   [[nodiscard]] bool entered() const { return running_; }

@@ -18,13 +18,13 @@ class MemoryTrace {
   // `begin`: tick of time 0. interval_ticks: the first distance between points.
   void start(std::uint64_t begin, double ticks_per_second, std::uint64_t interval_ticks) noexcept;
   // Adds a point when one is due. Async-signal-safe; a single load when none is due.
-  void look(std::uint64_t tick) noexcept {
+  void update(std::uint64_t tick) noexcept {
     if (tick >= next_.load(std::memory_order_relaxed)) [[unlikely]]
       take(tick);
   }
   // Checks again and adds the point: another thread, or a handler that interrupted this one, may have added it first.
   void take(std::uint64_t tick) noexcept;
-  // Requires that no thread calls look() any more. Adds the last point.
+  // Requires that no thread calls update() any more. Adds the last point.
   [[nodiscard]] std::span<const MemoryPoint> finish(std::uint64_t tick) noexcept;
 
  private:

@@ -17,8 +17,8 @@
 
 #include "blackboard/threads/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
-#include "instrument/format/remains.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/process/ending/end_note.hpp"
@@ -28,7 +28,7 @@
 #include "instrument/process/races.hpp"
 #include "instrument/process/session/session.hpp"
 #include "instrument/process/watch/control.hpp"
-#include "instrument/process/watch/standing.hpp"
+#include "instrument/process/watch/process_state_writer.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/window_files.hpp"
@@ -49,10 +49,10 @@ void count_call(Session& current, const ThreadRecorder& thread) {
 // The call has no record if it is only counted.
 [[gnu::noinline]] void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call,
                                            std::uint64_t end) {
-  const bool tells_context = current_sampled != nullptr && observed_frame.function != 0;
-  if (tells_context) current.sampling.tell_context(*current_sampled, observed_frame, call.begin, end);
+  const bool has_context = current_sampled != nullptr && observed_frame.function != 0;
+  if (has_context) current.sampling.record_context(*current_sampled, observed_frame, call.begin, end);
   current.mpi.record(thread, call, end);
-  if (tells_context) thread.drop_context();
+  if (has_context) thread.drop_context();
 }
 
 // The call counts as failed, so its bytes and peer are not recorded.
@@ -82,8 +82,8 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
       return current->recorder.lose_call(PackClass::kMpi);
     }
     // Refused: an MPI call of the recorder itself came back here.
-    const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-    if (!stay.entered()) [[unlikely]]
+    const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+    if (!scope.entered()) [[unlikely]]
       return;
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
@@ -106,8 +106,8 @@ bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   ThreadRecorder* const thread = recording_thread();
   if (current == nullptr || thread == nullptr) return false;  // the first call of a thread
-  const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-  return stay.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
+  const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+  return scope.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
 void on_exit(vmpi::Call& call) noexcept {
@@ -116,18 +116,18 @@ void on_exit(vmpi::Call& call) noexcept {
 }
 
 // The survivor's access to the session. Never destroyed.
-Session* session_of_the_dead = nullptr;
-struct RemainsPlace {
+Session* measured_session = nullptr;
+struct UnsentFile {
   std::string folder, name;
 };
-RemainsPlace* remains_place = nullptr;
+UnsentFile* unsent_file = nullptr;
 
-Standing* standing = nullptr;  // never destroyed
+ProcessStateWriter* state_writer = nullptr;  // never destroyed
 Control* control = nullptr;    // never destroyed
 
-void write_remains(int wait_status) noexcept {
+void write_unsent(int wait_status) noexcept {
   allocate_without_locks();
-  session_of_the_dead->write_remains(remains_place->folder, remains_place->name, wait_status);
+  measured_session->write_unsent(unsent_file->folder, unsent_file->name, wait_status);
   vmpi::remove_window_folder();
 }
 
@@ -140,34 +140,34 @@ std::size_t count_helpers() {
 }
 
 // Prepares the files for a launch with an output folder.
-void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
-  const std::string folder = remains_folder(analyzer_command);
+void prepare_survivor(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
+  const std::string folder = output_folder_of(analyzer_command);
   if (folder.empty()) return;
-  session_of_the_dead = &made;
-  remains_place = new RemainsPlace{folder, remains_name(identity.partition, identity.rank)};
-  const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
-  standing = new Standing(made, identity, folder, seconds, count_helpers());
+  measured_session = &made;
+  unsent_file = new UnsentFile{folder, unsent_file_name(identity.partition, identity.rank)};
+  const double seconds = hang_seconds > 0 ? stall_seconds(hang_seconds) : 0;
+  state_writer = new ProcessStateWriter(made, identity, folder, seconds, count_helpers());
   control = new Control(made, identity, own_program().name, folder);
-  constexpr long kLookMilliseconds = 500;
-  static const long stand_milliseconds =
-      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kLookMilliseconds) : kLookMilliseconds;
-  static const long look_milliseconds = std::min(stand_milliseconds, control_look_milliseconds(folder));
-  start_survivor({.after_death = write_remains,
-                  .look =
+  constexpr long kCheckMilliseconds = 500;
+  static const long state_milliseconds =
+      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kCheckMilliseconds) : kCheckMilliseconds;
+  static const long check_milliseconds = std::min(state_milliseconds, control_check_milliseconds(folder));
+  start_survivor({.after_death = write_unsent,
+                  .check =
                       []() noexcept {
-                        control->look();
+                        control->check();
                         // its own checks are slower
                         static long since = 0;
-                        if ((since += look_milliseconds) < stand_milliseconds) return;
+                        if ((since += check_milliseconds) < state_milliseconds) return;
                         since = 0;
-                        standing->look();
+                        state_writer->check();
                       },
-                  .look_no_more =
+                  .end_checks =
                       []() noexcept {
-                        standing->leave();
-                        control->leave();
+                        state_writer->remove_file();
+                        control->finish();
                       },
-                  .look_milliseconds = look_milliseconds});
+                  .check_milliseconds = check_milliseconds});
   begin_end_notes();
   watch_fatal_signals();
   [[maybe_unused]] static const bool hears_of_exit =
@@ -261,12 +261,12 @@ void start_session(const Settings& settings, int thread_level) {
     idle_observer.store(nullptr, std::memory_order_relaxed);
     forget_races();
     stop_observing();
-    leave_fatal_signals();
+    restore_fatal_signals();
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
   vmpi::observer.store(observer_with(settings.arguments, call_control), std::memory_order_release);
-  if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
+  if (analyzer != nullptr) prepare_survivor(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
 void on_before_init() noexcept {
@@ -294,9 +294,9 @@ void on_before_finalize() noexcept {
   idle_observer.store(nullptr, std::memory_order_relaxed);
   stop_observing();
   finish_races();
-  leave_fatal_signals();
+  restore_fatal_signals();
   finish_end_notes();
-  if (standing != nullptr) standing->finalizes_since.store(now(), std::memory_order_relaxed);
+  if (state_writer != nullptr) state_writer->finalizes_since.store(now(), std::memory_order_relaxed);
   if (current == nullptr) return;
   try {
     current->finish();

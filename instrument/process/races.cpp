@@ -19,7 +19,7 @@
 
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/race_file.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/process/session/session.hpp"
 #include "instrument/races/race_forcer.hpp"
@@ -47,7 +47,7 @@ void guarded(auto&& work) noexcept {
     recorder.store(nullptr, std::memory_order_relaxed);
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set(std::memory_order_relaxed))
-      say(fmt::format("races are recorded no more, or forced no more, on this rank: {}.", fault.what()));
+      say(fmt::format("races are no longer recorded or forced on this rank: {}.", fault.what()));
   }
 }
 
@@ -119,7 +119,7 @@ const vmpi::CallControl* start_recording(const RaceSettings& settings, const Ide
       made->writer.open(fmt::format("{}/{}", settings.record, race_file_name(header.partition, header.rank)), header,
                         own.program, own.build_id, own.mpi_library);
   if (says_anyone(own, error)) {
-    if (own.rank == 0) say("no races are recorded; the program runs all the same.");
+    if (own.rank == 0) say("races are not recorded; the program runs nevertheless.");
     return nullptr;
   }
   ::pthread_key_create(&race_thread_key, [](void*) {
@@ -188,7 +188,7 @@ void say_limits(const RaceFile& file, const Identity& own) {
   if ((seen & kSeenAccumulate) != 0) add("the order of one-sided accumulations");
   if ((seen & kSeenWindowTest) != 0) add("MPI_Win_test");
   if ((seen & kSeenPartArrived) != 0) add("MPI_Parrived");
-  if ((seen & kSeenFreedReceive) != 0) add("what receives got that were freed by MPI_Request_free");
+  if ((seen & kSeenFreedReceive) != 0) add("the messages of receives that were freed by MPI_Request_free");
   if (!limits.empty()) say(fmt::format("not forced, since not in the record: {}.", limits));
   if (incomplete != 0) {
     say(fmt::format("the record of {} of {} rank{} ends before MPI_Finalize; races are forced up to there.", incomplete,
@@ -212,7 +212,7 @@ const vmpi::CallControl* start_forcing(const RaceSettings& settings, const Ident
   if (says_anyone(own, error)) PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
   say_limits(*file, own);
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
-  const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
+  const std::string output = analyzer != nullptr ? output_folder_of(analyzer->command) : "";
   auto* const made = new RaceForcer({say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(),
                                      settings.stops_when_departing, settings.patience_seconds, settings.force, output},
                                     std::move(file));

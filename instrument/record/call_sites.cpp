@@ -135,7 +135,7 @@ const CallSites::Known* CallSites::learn(std::uint64_t address) {
   return known != nullptr ? known : add_module(*loaded);
 }
 
-void CallSites::learn_from_the_dead(std::uint64_t address) {
+void CallSites::learn_after_death(std::uint64_t address) {
   if (python::is_python(address) || known_module(address) != nullptr) return;
   const std::optional<Module> loaded = find_module_without_lock(address);
   const MutexLock guard(lock_);

@@ -60,7 +60,7 @@ class CallSites final : public DefinitionSource {
   [[nodiscard]] Place known_place_of(std::uint64_t address) const noexcept;
 
   // For use when all other threads have died: finds a module that the program opened after its last call.
-  void learn_from_the_dead(std::uint64_t address);
+  void learn_after_death(std::uint64_t address);
 
   // The modules in [begin, end) were unloaded; later ones there are different. May wait.
   void forget(std::uint64_t begin, std::uint64_t end);

@@ -29,7 +29,7 @@ class EventReduction {
   template <class Record>
   [[nodiscard]] std::size_t reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full);
-  // As reduce(), but only for functions that are folded at once; all others stay.
+  // As reduce(), but only for functions that are folded at once; all others scope.
   template <class Record>
   [[nodiscard]] std::size_t reduce_chosen(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                           BinList& full);

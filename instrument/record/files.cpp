@@ -124,8 +124,8 @@ void Files::define_new(DefinitionQueue& definitions) {
     (void)definitions.add(FileDefinition{number, 0}, std::string_view(table_->text + slot.begin, slot.bytes));
     number = slot.link.load(std::memory_order_relaxed);
   }
-  if (told_further_ || !has_further_.load(std::memory_order_relaxed)) return;
-  told_further_ = definitions.add(FileDefinition{kFurtherFiles, 0}, kFurtherName);
+  if (defined_further_ || !has_further_.load(std::memory_order_relaxed)) return;
+  defined_further_ = definitions.add(FileDefinition{kFurtherFiles, 0}, kFurtherName);
 }
 
 }  // namespace ardoise::instrument

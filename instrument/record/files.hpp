@@ -80,7 +80,7 @@ class Files final : public DefinitionSource {
   std::atomic<std::uint32_t> count_ = 0, text_used_ = 0;
   std::atomic<std::uint32_t> scratches_used_ = 0;  // one bit each
   std::atomic<bool> has_further_ = false;
-  bool told_further_ = false;  // used by the defining thread
+  bool defined_further_ = false;  // used by the defining thread
   PushList new_;
 };
 

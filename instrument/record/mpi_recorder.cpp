@@ -156,7 +156,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
               format_peer(call.peer),
               format_tag(call.tag),
               shape_of_role(plan.role)};
-  if (plan.is_query && tell_counted(event)) return;
+  if (plan.is_query && record_counted(event)) return;
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]] {
     event.sent = event.received = 0;
     if (plan.role != Role::kRooted) event.peer = kNoPeer;
@@ -305,7 +305,7 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
 }
 
 // Records a query and the counted ones from its place as one sum. False: record it like any call.
-bool MpiRecorder::tell_counted(const Event& event) {
+bool MpiRecorder::record_counted(const Event& event) {
   const auto function = static_cast<std::uint32_t>(event.call.function);
   QueryCounts::Place* const place = event.thread.queries.timed(event.call.return_address, function, event.duration());
   if (place == nullptr) return false;
@@ -466,13 +466,13 @@ void MpiRecorder::write_completions(const Event& event) {
 }
 
 // MPICH 4.0 returns empty statuses for MPI_Isendrecv.
-void MpiRecorder::tell_empty_statuses() {
-  if (has_told_empty_.exchange(true, std::memory_order_relaxed)) return;
+void MpiRecorder::report_empty_statuses() {
+  if (has_reported_empty_.exchange(true, std::memory_order_relaxed)) return;
   (void)recorder_.definitions.add(
       NoticeDefinition{1, 0},
-      std::string_view("MPI does not say what some receives got (MPICH 4.0: MPI_Isendrecv): their senders and tags are "
-                       "those that they were given, and their bytes are those that they had room for; where one of "
-                       "them was a wildcard, nothing is known."));
+      std::string_view("MPI does not report the results of some receives (MPICH 4.0: MPI_Isendrecv): their senders and "
+                       "tags are those of the call, and their bytes are the size of the buffer; the sender or tag of "
+                       "a wildcard is unknown."));
 }
 
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
@@ -487,7 +487,7 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
   if ((receives || reads) && status != nullptr && !cancelled) {
     bytes = size_of(queries_.received_bytes(*status));
     if (receives && status->MPI_SOURCE == MPI_ANY_SOURCE) [[unlikely]] {  // an empty one, for an operation
-      tell_empty_statuses();
+      report_empty_statuses();
       if (request->peer >= 0 && request->tag >= 0) {
         peer = request->peer;
         bytes = request->received;

@@ -68,7 +68,7 @@ class MpiRecorder {
   [[nodiscard]] std::uint32_t file_of(ThreadRecorder& thread, const vmpi::Call& call);  // Files::kUnknown: none
   [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
                                     std::uint32_t missing);
-  bool tell_counted(const Event& event);
+  bool record_counted(const Event& event);
   void write(Event& event);
   void post(const Event& event, std::uint64_t handle, bool persistent);
   void receive_probed(Event& event);
@@ -76,7 +76,7 @@ class MpiRecorder {
   void write_group(const Event& event);
   void write_started(Event& event);
   void write_completions(const Event& event);
-  void tell_empty_statuses();
+  void report_empty_statuses();
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
   void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);
@@ -91,7 +91,7 @@ class MpiRecorder {
   // Programs that never cancel need no query for each completed receive. Relaxed: a cancel precedes the completion of
   // its request in the program's own order.
   std::atomic<bool> has_cancelled_ = false;
-  std::atomic<bool> has_told_empty_ = false;  // relaxed: a duplicate report is harmless
+  std::atomic<bool> has_reported_empty_ = false;  // relaxed: a duplicate report is harmless
 };
 
 }  // namespace ardoise::instrument

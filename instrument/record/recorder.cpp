@@ -117,7 +117,7 @@ bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::
   return added;
 }
 
-void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
+void Recorder::record_queries(ThreadRecorder& thread, std::uint64_t tick) {
   thread.queries.for_each_pending([&](QueryCounts::Place& place) {
     const CallSums sums{place.pending, place.pending * place.shortest, 0, 0};
     place.pending = 0;
@@ -149,7 +149,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush.load(std::memory_order_relaxed) == 0;
   const std::uint64_t flush_ticks = live.flush_ticks.load(std::memory_order_relaxed);
   thread.next_flush.store(end + flush_ticks, std::memory_order_relaxed);
-  memory.look(end);
+  memory.update(end);
   take_snapshots(thread);
   if (first) return;
   // While the stream is full, a partly filled bin would only wait in line, so it is filled first; and totals, which may
@@ -160,7 +160,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
     thread.flush();
     submit_aggregates(false);
   }
-  tell_changes();
+  report_changes();
   call_sites.learn_wanted();
   if (!thread.may_send) return;
   threads.define_changes();
@@ -173,7 +173,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
 }
 
 // Notes the settings that changed during the run, for the report.
-void Recorder::tell_changes() {
+void Recorder::report_changes() {
   live.changes.take([this](std::string_view what, std::uint32_t) {
     (void)definitions.add(NoticeDefinition{1, 0}, fmt::format("{}.", what));
   });
@@ -227,10 +227,10 @@ void Recorder::force_unlock() {
   threads.force_unlock();
 }
 
-std::vector<Bin*> Recorder::take_remains(std::uint64_t tick) {
-  threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+std::vector<Bin*> Recorder::take_unsent(std::uint64_t tick) {
+  threads.flush_all([&](ThreadRecorder& thread) { record_queries(thread, tick); });
   submit_aggregates(true);
-  return sender.take_remains(definitions.take(), last_pack(tick));
+  return sender.take_unsent(definitions.take(), last_pack(tick));
 }
 
 Bin* Recorder::last_pack(std::uint64_t tick) {
@@ -242,10 +242,10 @@ Bin* Recorder::last_pack(std::uint64_t tick) {
 bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
   threads.flush_all([&](ThreadRecorder& thread) {
-    tell_queries(thread, tick);
+    record_queries(thread, tick);
     take_snapshots(thread);
   });
-  tell_changes();
+  report_changes();
   if (!all_left_) {
     // Only a notice can report the loss; the ledger of the last pack cannot count unseen records.
     (void)definitions.add(NoticeDefinition{1, 0},

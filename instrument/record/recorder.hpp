@@ -72,7 +72,7 @@ class Recorder {
   [[nodiscard]] bool add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
                                  const CallSums& sums, std::uint64_t begin, std::uint64_t end);
   // Records the thread's queries that were counted but not recorded; the thread makes no more of them.
-  void tell_queries(ThreadRecorder& thread, std::uint64_t tick);
+  void record_queries(ThreadRecorder& thread, std::uint64_t tick);
 
   // A call of a thread without a recorder, for lack of memory: counts it as dropped. It is in no sum; a notice reports
   // it.
@@ -108,16 +108,16 @@ class Recorder {
   [[nodiscard]] bool stop();
 
   // For the survivor, when all threads of the process have died at any moment, maybe inside. force_unlock() resets each
-  // thread to the state before the call it was recording and releases all locks. take_remains() then returns all bins
+  // thread to the state before the call it was recording and releases all locks. take_unsent() then returns all bins
   // that the analyzer may lack, in the order of their numbers, after other definitions were queued. Allocates.
   void force_unlock();
-  [[nodiscard]] std::vector<Bin*> take_remains(std::uint64_t tick);
+  [[nodiscard]] std::vector<Bin*> take_unsent(std::uint64_t tick);
 
   // The totals so far, for the survivor: takes no lock, allocates nothing. Returns how many fit.
   std::size_t totals(std::span<TotalsRecord> room) const noexcept { return threads.totals(counted_only_, room); }
 
-  // Every entry point checks it first (through Stay). Acquire and release: a thread that sees true sees all that was
-  // built.
+  // Every entry point checks it first (through ActivityScope). Acquire and release: a thread that sees true sees all
+  // that was built.
   std::atomic<bool> active = false;
 
   // Called when a thread's bins have become old, before they are sent; the thread may or may not be able to send.
@@ -151,7 +151,7 @@ class Recorder {
   }
   std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
-  void tell_changes();
+  void report_changes();
   void take_snapshots(ThreadRecorder& thread);
   [[nodiscard]] Bin* totals_pack();
   [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the final totals

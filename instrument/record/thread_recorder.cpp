@@ -119,7 +119,7 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   sender_.submit(bin);
 }
 
-// fold(records, full) returns how many records of the lane's bin stay.
+// fold(records, full) returns how many records of the lane's bin scope.
 template <class Record, class Fold>
 void ThreadRecorder::fold(Lane<Record>& lane, Fold&& fold) {
   Record* const begin = records_of<Record>(lane.bin);
@@ -139,7 +139,7 @@ void ThreadRecorder::remove_sampled(Lane<Record>& lane) {
   lane.sampled = 0;
 }
 
-// Makes room in the lane's own bin; marks stay.
+// Makes room in the lane's own bin; marks scope.
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
   note_recent(lane);

@@ -17,7 +17,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// Acquire pairs with the release of ~Stay: the thread's bins can be read.
+// Acquire pairs with the release of ~ActivityScope: the thread's bins can be read.
 bool is_outside(const ThreadRecorder& thread) {
   return thread.activity.load(std::memory_order_acquire) == Activity::kProgram;
 }

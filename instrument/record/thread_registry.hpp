@@ -62,7 +62,7 @@ class ThreadRegistry final : public SampleSource {
   }
 
   // Makes the first thread do its pending work at the end of its next call. Takes no lock.
-  void hurry_first() const noexcept {
+  void flush_first_soon() const noexcept {
     for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
       if (thread->number() == 0) thread->next_flush.store(ThreadRecorder::kAtOnce, std::memory_order_relaxed);
     }

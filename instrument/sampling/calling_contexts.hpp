@@ -67,8 +67,8 @@ class CallingContexts {
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] const Node& node(std::uint32_t context) const noexcept { return nodes_[context]; }
 
-  // Contexts with a program counter in [begin, end) are no longer found; their numbers stay. Requires that the owner is
-  // excluded.
+  // Contexts with a program counter in [begin, end) are no longer found; their numbers scope. Requires that the owner
+  // is excluded.
   void forget(std::uint64_t begin, std::uint64_t end) noexcept;
 
  private:

@@ -29,7 +29,7 @@ std::uint32_t samples_per_jitter(const SampleTrigger& trigger, std::uint64_t per
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerJitter));
 }
 
-// The kernel's minimum period for its clocks, whatever was requested.
+// The kernel's minimum period for its clocks for any requested period.
 constexpr std::uint64_t kLeastClockPeriod = 10'000;
 
 bool is_clock(const PerfEvent& event) {

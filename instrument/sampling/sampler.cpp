@@ -535,8 +535,8 @@ SampledThread* Sampler::leave_current() noexcept {
 
 void Sampler::retire(SampledThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+    if (!scope.entered()) return;
     send_call_sums(thread, true);
   }
   send_contexts(thread, true);
@@ -583,8 +583,8 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
 }
 
 void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
-  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-  if (!stay.entered()) return;
+  const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+  if (!scope.entered()) return;
   if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed)) [[unlikely]] {
     ObservedFrame with_python = frame;
     with_python.python = interpreter->fingerprint(frame.function <= kPosixCalls);
@@ -596,8 +596,8 @@ void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, cons
 
 // 0: unknown.
 std::uint32_t Sampler::context_of(SampledThread& thread, const ObservedFrame& frame) noexcept {
-  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-  if (!stay.entered() || unloading_.load(std::memory_order_acquire) != 0) return 0;
+  const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+  if (!scope.entered() || unloading_.load(std::memory_order_acquire) != 0) return 0;
   ObservedFrame whole = frame;
   if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed))
     whole.python = interpreter->fingerprint(frame.function <= kPosixCalls);
@@ -609,8 +609,8 @@ std::uint32_t Sampler::context_of(SampledThread& thread, const ObservedFrame& fr
   return context;
 }
 
-void Sampler::tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
-                           std::uint64_t end) noexcept {
+void Sampler::record_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
+                             std::uint64_t end) noexcept {
   const std::uint32_t context = context_of(thread, frame);
   if (context == 0) return;
   const bool is_posix = frame.function > kPosixCalls;
@@ -690,8 +690,8 @@ void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
 
 void Sampler::flush(SampledThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+    if (!scope.entered()) return;
     send_call_sums(thread, false);
   }
   reap();
@@ -714,7 +714,7 @@ void Sampler::wait_until_unused() noexcept {
   const MutexLock guard(lock_);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const SampledThread* thread : threads_) {
-    // Acquire pairs with the release of ~Stay. A thread that ended meanwhile is outside.
+    // Acquire pairs with the release of ~ActivityScope. A thread that ended meanwhile is outside.
     while (uses_contexts(*thread) && std::chrono::steady_clock::now() < deadline) {
       ::sched_yield();
     }
@@ -727,7 +727,7 @@ void Sampler::stop() noexcept {
   const MutexLock guard(lock_);
   finished_ = true;
   for (SampledThread* thread : threads_) {
-    if (thread == current_sampled) take_rest(*thread);
+    if (thread == current_sampled) store_remaining_kernel_time(*thread);
     thread->timer.stop();
     thread->counters.close();
   }

@@ -59,7 +59,8 @@ class Sampler {
   void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
   // Records the calling context of such a call before its record (--call-stacks), if it is known. For the same threads
   // and activities. Async-signal-safe.
-  void tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin, std::uint64_t end) noexcept;
+  void record_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
+                      std::uint64_t end) noexcept;
   // Called periodically on a slow path of the thread: sends the counts.
   void flush(SampledThread& thread);
   // Ends sampling for good: no timer runs, and the handler does nothing. May be called twice, from any thread, not from
@@ -129,7 +130,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
-  void take_rest(SampledThread& thread) noexcept;  // of the calling thread, at the end
+  void store_remaining_kernel_time(SampledThread& thread) noexcept;  // of the calling thread, at the end
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   void follow_live(SampledThread& thread, std::uint64_t tick) noexcept;
   [[nodiscard]] std::uint64_t base_period() const noexcept { return live_.period.load(std::memory_order_relaxed); }

@@ -128,7 +128,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
 
 // Emits the kernel time since the last sample, which the next one would carry. The thread's own time is less than a
 // period.
-void Sampler::take_rest(SampledThread& thread) noexcept {
+void Sampler::store_remaining_kernel_time(SampledThread& thread) noexcept {
   if (trigger_.mode == SampleMode::kEvent) return;
   const std::uint64_t kernel = thread.due.kernel + elapsed(thread, read_clock()).kernel;
   if (kernel == 0) return;
@@ -150,7 +150,7 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
   // the rate.
   if (thread.timer.is_event() && before != 0)
     SamplerCounts::add(thread.counts.delivery_ticks, (thread.switches - before) * switch_ticks_);
-  if (!thread.choice.look({clock, thread.switches}, static_cast<double>(nanoseconds(switch_ticks_)))) return false;
+  if (!thread.choice.update({clock, thread.switches}, static_cast<double>(nanoseconds(switch_ticks_)))) return false;
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(thread.choice.by_posix_timer() ? signal_ticks_ : interrupt_ticks_);
   if (samples.rate_shift() < shift) samples.set_rate_shift(shift, SamplingCause::kCost, tick);
@@ -176,9 +176,9 @@ void Sampler::handle(const void* ucontext) noexcept {
     idle_signals_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const Stay stay(thread->recorder->activity, Activity::kSampling, running_);
+  const ActivityScope scope(thread->recorder->activity, Activity::kSampling, running_);
   if (!running_.load(std::memory_order_relaxed)) return;
-  recorder_.memory.look(begin);
+  recorder_.memory.update(begin);
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);
@@ -190,13 +190,13 @@ void Sampler::handle(const void* ucontext) noexcept {
   bool anew = false;
   // The interrupted code uses the contexts, or a module is being unloaded: the sample is lost, and its time goes to the
   // next one.
-  if (stay.refused() || unloading_.load(std::memory_order_acquire) != 0) {
+  if (scope.refused() || unloading_.load(std::memory_order_acquire) != 0) {
     SamplerCounts::add(thread->counts.taken, 1);
     SamplerCounts::add(thread->counts.lost, 1);
   } else {
     const bool by_posix_timer = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
     take_sample(*thread, ucontext, begin,
-                (by_posix_timer && !alone ? kTimerInterrupt : 0) | (stay.is_inner() ? kInsideTool : 0));
+                (by_posix_timer && !alone ? kTimerInterrupt : 0) | (scope.is_inner() ? kInsideTool : 0));
     if (events_are_expensive_) anew = choose_timer(*thread, clock, begin);
   }
   if (thread->live_version != live_.version.load(std::memory_order_relaxed)) [[unlikely]]

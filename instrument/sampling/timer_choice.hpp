@@ -27,7 +27,7 @@ class TimerChoice {
 
   void restart(const ThreadTimes& now) { from_ = now; }
   // Called at a sample. switch_cost: ns that an event adds to a context switch. True: by_posix_timer() changed.
-  [[nodiscard]] bool look(const ThreadTimes& now, double switch_cost) {
+  [[nodiscard]] bool update(const ThreadTimes& now, double switch_cost) {
     const std::uint64_t cpu = now.cpu - from_.cpu;
     if (cpu < kWindow) return false;
     const double switching = static_cast<double>(now.switches - from_.switches) * switch_cost;

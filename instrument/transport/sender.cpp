@@ -167,7 +167,7 @@ void Sender::send(Bin* bin) {
   pool_.give(bin);
 }
 
-std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* last) {
+std::vector<Bin*> Sender::take_unsent(std::span<Bin* const> definitions, Bin* last) {
   send_lock_.force_unlock();
   const MutexLock guard(send_lock_);
   std::vector<Bin*> bins(definitions.begin(), definitions.end());

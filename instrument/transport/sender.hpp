@@ -73,7 +73,7 @@ class Sender {
   // For use when all threads have died, maybe inside this class. Returns the packs that may not have arrived, in order:
   // those in flight, then all filled bins of the pool, `definitions` and `last`, with the final ledger, numbered as if
   // sent now.
-  [[nodiscard]] std::vector<Bin*> take_remains(std::span<Bin* const> definitions, Bin* last);
+  [[nodiscard]] std::vector<Bin*> take_unsent(std::span<Bin* const> definitions, Bin* last);
 
   // The header of the next pack without its content; for the survivor, maybe while other threads send.
   void describe(PackHeader& header) const ARDOISE_THREAD_ATTRIBUTE(no_thread_safety_analysis);

@@ -143,13 +143,13 @@ TEST(LiveTexts, AreTakenOnce) {
     live.take([&](std::string_view what, std::uint32_t number) { told.push_back(fmt::format("{} {}", number, what)); });
   };
   take();
-  live.tell("Set: ", "rate=1");
-  live.tell("Set: ", "flush=2", 7);
+  live.put("Set: ", "rate=1");
+  live.put("Set: ", "flush=2", 7);
   take();
   take();
   EXPECT_THAT(told, ElementsAre("0 Set: rate=1", "7 Set: flush=2"));
   told.clear();
-  for (int i = 0; i < 100; ++i) live.tell(std::to_string(i), std::string(200, 'x'));
+  for (int i = 0; i < 100; ++i) live.put(std::to_string(i), std::string(200, 'x'));
   take();
   EXPECT_EQ(told.size(), 16u);
   EXPECT_THAT(told.back(), StartsWith("0 99xx"));

@@ -105,7 +105,7 @@ void watch_fatal_signals() noexcept {
   is_watching.store(true, std::memory_order_release);
 }
 
-void leave_fatal_signals() noexcept {
+void restore_fatal_signals() noexcept {
   if (!is_watching.exchange(false, std::memory_order_acq_rel)) return;
   for (Watched& signal : watched) {
     // The C library would add its own flag to an action that was never set.

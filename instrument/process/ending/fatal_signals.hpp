@@ -8,10 +8,10 @@
 
 namespace ardoise::instrument {
 
-// leave: before MPI_Finalize, or in a child of fork(); the kernel gets the program's own actions back. watch: in
-// MPI_Init.
+// watch: called in MPI_Init. restore: called before MPI_Finalize and in a child of fork(); it gives the kernel the
+// program's own actions again.
 void watch_fatal_signals() noexcept;
-void leave_fatal_signals() noexcept;
+void restore_fatal_signals() noexcept;
 
 // The actions of this signal are set and read by change_action().
 [[nodiscard]] bool is_watched(int number) noexcept;

@@ -119,11 +119,11 @@ int survive(void*) noexcept {
   const rlimit no_core{0, 0};
   call_kernel(SYS_prlimit64, 0, RLIMIT_CORE, argument(&no_core));
   pollfd ended{static_cast<int>(program), POLLIN, 0};
-  const long period = start.tasks.look != nullptr ? start.tasks.look_milliseconds : -1;
+  const long period = start.tasks.check != nullptr ? start.tasks.check_milliseconds : -1;
   for (long found = 0; (found = call_kernel(SYS_poll, argument(&ended), 1, period)) == 0 || found == -EINTR;) {
-    if (found == 0) start.tasks.look();
+    if (found == 0) start.tasks.check();
   }
-  if (start.tasks.look != nullptr) start.tasks.look_no_more();
+  if (start.tasks.check != nullptr) start.tasks.end_checks();
   if (ended.revents == 0 || !is_wanted.load(std::memory_order_acquire)) return 0;
   const int how = wait_status_of(program);
   const std::uint64_t alarm_only = std::uint64_t{1} << (SIGALRM - 1);

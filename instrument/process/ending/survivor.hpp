@@ -23,10 +23,10 @@ struct SurvivorTasks {
   // See above. wait_status: the end of the program in the format of waitpid(2); -1: not known.
   void (*after_death)(int wait_status) noexcept = nullptr;
   // Called periodically while the program lives, also after dismiss_survivor(), and once after it ended; nullptr:
-  // never. Runs beside the program's threads: see standing.hpp.
-  void (*look)() noexcept = nullptr;
-  void (*look_no_more)() noexcept = nullptr;
-  long look_milliseconds = 0;
+  // never. Runs beside the program's threads: see process_state_writer.hpp.
+  void (*check)() noexcept = nullptr;
+  void (*end_checks)() noexcept = nullptr;
+  long check_milliseconds = 0;
 };
 
 // Called once, in MPI_Init. If the survivor cannot start, the program runs without one.

@@ -26,9 +26,9 @@ extern "C" __attribute__((visibility("default"))) void ardoise_mark(int kind, co
     if (thread == nullptr) {
       current->recorder.lose_call(PackClass::kMpi);
     } else {
-      const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-      if (stay.refused()) current->recorder.lose_mark();
-      if (stay.entered()) {
+      const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+      if (scope.refused()) current->recorder.lose_mark();
+      if (scope.entered()) {
         const CostTimer timer(*thread, current->recorder.cost);
         current->recorder.mark(*thread, mark, name, value);
       }

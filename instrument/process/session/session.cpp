@@ -16,7 +16,7 @@
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/command_secrets.hpp"
 #include "instrument/format/definition_writer.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/shortest_batch.hpp"
@@ -211,13 +211,13 @@ void Session::finish() {
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {
     say(
-        fmt::format("the analyzer took nothing for {} s (--patience): what it has not taken is missing in the report, "
-                    "and the program goes on.",
+        fmt::format("the analyzer took nothing for {} s (--patience): the remaining records are missing in the "
+                    "report, and the program goes on.",
                     settings_.patience_seconds));
   }
 }
 
-void Session::write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept {
+void Session::write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept {
   current_thread = nullptr;
   own_activity = nullptr;
   recorder.force_unlock();
@@ -229,8 +229,8 @@ void Session::write_remains(const std::string& folder, const std::string& name, 
   sampling.finish(end);
   define_clock(end, ticks_per_second(loaded_, now_seen));
   recorder.accesses.define(recorder.definitions);
-  const std::vector<Bin*> packs = recorder.take_remains(end);
-  const std::string beside = name + kUnfinishedRemains;
+  const std::vector<Bin*> packs = recorder.take_unsent(end);
+  const std::string beside = name + kUnfinishedSuffix;
   const OwnFolder own(folder.c_str());
   CaptureTransport file(own.replace(beside.c_str(), 0600), nullptr);
   for (Bin* const pack : packs) {
@@ -279,8 +279,8 @@ ThreadRecorder* Session::thread() {
 void Session::thread_ends(ThreadRecorder& thread) {
   SampledThread* sampled = nullptr;
   {
-    const Stay stay(thread.activity, Activity::kRecording, recorder.active);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder.active);
+    if (!scope.entered()) return;
     sampled = sampling.leave_current();
     thread.rest();
   }
@@ -291,10 +291,10 @@ void Session::thread_ends(ThreadRecorder& thread) {
 // Submits all data of the thread. Only the caller has it.
 void Session::retire(const RestingThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kRecording, recorder.active);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kRecording, recorder.active);
+    if (!scope.entered()) return;
     if (thread.sampled != nullptr) sampling.retire(*thread.sampled);
-    recorder.tell_queries(*thread.recorder, now());
+    recorder.record_queries(*thread.recorder, now());
     thread.recorder->flush();
   }
   recorder.threads.retire(thread.recorder);

@@ -44,7 +44,7 @@ class Session {
 
   // Writes the packs that the analyzer may lack into a file. Called by the survivor (survivor.hpp) when all threads are
   // dead and finish() was not reached. wait_status: the end of the process in the format of waitpid(2); -1: not known.
-  void write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept;
+  void write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept;
 
   // The calling thread begins and is sampled from now on.
   void thread_began() noexcept;

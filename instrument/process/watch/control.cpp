@@ -11,7 +11,7 @@
 
 namespace ardoise::instrument {
 
-long control_look_milliseconds(const std::string& folder) noexcept {
+long control_check_milliseconds(const std::string& folder) noexcept {
   constexpr long kOwn = 50, kOfAServer = 500;
   // statfs(2): file systems that many machines share.
   constexpr std::array<unsigned long, 10> kShared{0x6969 /* NFS */,       0x0BD00BD0 /* Lustre */,
@@ -55,7 +55,7 @@ std::string_view Control::read() noexcept {
   return {room_.data(), bytes};
 }
 
-void Control::look() noexcept {
+void Control::check() noexcept {
   const std::string_view text = read();
   if (text.empty()) return;
   const std::uint32_t before = last_;
@@ -66,9 +66,9 @@ void Control::look() noexcept {
     const bool is_of_rule = command.rule != 0;  // the analyzer reports these
     LiveTexts& changes = session_.recorder.live.changes;
     if (apply(command)) {
-      if (!is_of_rule) changes.tell("Set while the program ran (ardoise control): ", command.settings);
+      if (!is_of_rule) changes.put("Set while the program ran (ardoise control): ", command.settings);
     } else if (is_of_rule) {
-      changes.tell("A rule could not set all of this: ", command.settings);
+      changes.put("A rule could not set all of this: ", command.settings);
     } else {
       ++refused_;
     }
@@ -84,8 +84,8 @@ bool Control::apply(const ControlCommand& command) noexcept {
     std::string_view value = take_word(settings, ' ');
     const std::string_view name = take_word(value, '=');
     if (name == kSnapshotNow) {
-      session_.recorder.live.snapshots.tell(value, "", command.number);
-      session_.recorder.threads.hurry_first();
+      session_.recorder.live.snapshots.put(value, "", command.number);
+      session_.recorder.threads.flush_first_soon();
     } else {
       all = apply_one(name, value) && all;
     }
@@ -150,7 +150,7 @@ void Control::answer(std::uint32_t number, std::uint32_t refused) noexcept {
   has_answered_ = true;
 }
 
-void Control::leave() noexcept {
+void Control::finish() noexcept {
   if (std::exchange(has_answered_, false)) OwnFolder(folder_.c_str()).remove(answer_.c_str());
 }
 

@@ -1,7 +1,7 @@
 // Receives commands for the process during a launch: the survivor reads them from a file (settings/control_file.hpp)
 // and stores the settings in memory, and the program's threads read them at their next slow path or sample. No thread
 // of the program waits for it, calls MPI for it, or has a descriptor more. It also works while the program computes for
-// hours. Runs beside the program's threads in their memory, like standing.hpp.
+// hours. Runs beside the program's threads in their memory, like process_state_writer.hpp.
 //
 // The option table marks the settings with the flag kMayChange.
 #pragma once
@@ -19,16 +19,16 @@ namespace ardoise::instrument {
 
 // The interval between checks. A check of a local folder costs 3 us; a check of a file server costs server time, for
 // thousands of processes.
-[[nodiscard]] long control_look_milliseconds(const std::string& folder) noexcept;
+[[nodiscard]] long control_check_milliseconds(const std::string& folder) noexcept;
 
 class Control {
  public:
   // Commands that exist already are not for this launch.
   Control(Session& of, const PackIdentity& identity, std::string_view program, const std::string& folder);
 
-  void look() noexcept;
+  void check() noexcept;
   // The program ended.
-  void leave() noexcept;
+  void finish() noexcept;
 
  private:
   [[nodiscard]] std::string_view read() noexcept;

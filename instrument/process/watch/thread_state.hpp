@@ -13,14 +13,14 @@
 
 namespace ardoise::instrument {
 
-class ThreadStand {
+class ThreadState {
  public:
   static constexpr std::size_t kMostCalls = 48;
 
-  ThreadStand(Session& of, Unwinder& unwinder, std::uint64_t tick) : session_(of), unwinder_(unwinder), tick_(tick) {}
+  ThreadState(Session& of, Unwinder& unwinder, std::uint64_t tick) : session_(of), unwinder_(unwinder), tick_(tick) {}
 
   // The recorder belongs to a thread that has not ended (ThreadRegistry::for_each_owned).
-  void look_at(const ThreadRecorder& thread) noexcept;
+  void read(const ThreadRecorder& thread) noexcept;
 
   // In the order of their begin; an open call and its parts come last.
   [[nodiscard]] std::span<const RecentCall> calls() const { return std::span(calls_).first(count_); }

@@ -11,7 +11,7 @@ namespace ardoise::instrument {
 
 // The output folder from the analyzers' command line, which all processes of a launch know: the word after --output, up
 // to the next option, if it is an absolute path. Empty: survivors write no files.
-[[nodiscard]] inline std::string remains_folder(std::string_view analyzer_command) {
+[[nodiscard]] inline std::string output_folder_of(std::string_view analyzer_command) {
   constexpr std::string_view kOption = " --output ";
   const auto option = analyzer_command.find(kOption);
   if (option == std::string_view::npos) return "";
@@ -20,11 +20,11 @@ namespace ardoise::instrument {
   return folder.starts_with('/') ? folder : "";
 }
 
-inline constexpr const char* kRemainsPrefix = ".remains-";
-inline constexpr const char* kUnfinishedRemains = ".part";  // appended to the name while the file is incomplete
+inline constexpr const char* kUnsentPrefix = ".unsent-";
+inline constexpr const char* kUnfinishedSuffix = ".part";  // appended to the name while the file is incomplete
 
-[[nodiscard]] inline std::string remains_name(std::uint32_t partition, std::uint32_t rank) {
-  return kRemainsPrefix + std::to_string(partition) + "-" + std::to_string(rank);
+[[nodiscard]] inline std::string unsent_file_name(std::uint32_t partition, std::uint32_t rank) {
+  return kUnsentPrefix + std::to_string(partition) + "-" + std::to_string(rank);
 }
 
 }  // namespace ardoise::instrument

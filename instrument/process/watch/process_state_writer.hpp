@@ -1,5 +1,5 @@
 // Describes the living program from the survivor: if it makes no progress in MPI for a while, or on request, the place
-// of each of its threads and its totals go into a file (format/stands.hpp). This code runs beside the program's
+// of each of its threads and its totals go into a file (format/process_states.hpp). This code runs beside the program's
 // threads, in their memory, and must not disturb them: it waits for no lock, allocates nothing, and touches no
 // thread-local memory (which is the main thread's). The memory it reads may change meanwhile, so its output may be
 // wrong for a moment. If that memory is unmapped, the survivor ends.
@@ -18,15 +18,16 @@
 
 namespace ardoise::instrument {
 
-class Standing {
+class ProcessStateWriter {
  public:
   // seconds: the file is written after that long without progress. 0: only on request. helpers: threads of MPI and of
   // this library, which call no MPI.
-  Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds, std::size_t helpers);
+  ProcessStateWriter(Session& of, const PackIdentity& identity, const std::string& folder, double seconds,
+                     std::size_t helpers);
 
-  void look() noexcept;
+  void check() noexcept;
   // The program makes progress, or ended.
-  void leave() noexcept;
+  void remove_file() noexcept;
 
   // Tick at which MPI_Finalize began.
   std::atomic<std::uint64_t> finalizes_since = 0;
@@ -38,7 +39,7 @@ class Standing {
   // The times since the previous call; both 0: the first call.
   CpuTime take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept;
   [[nodiscard]] std::uint64_t last_progress() const noexcept;
-  [[nodiscard]] bool is_asked() const noexcept;
+  [[nodiscard]] bool is_requested() const noexcept;
   void write(std::uint64_t tick, std::uint64_t since) noexcept;
   bool add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept;
   std::size_t write_definitions(std::uint64_t tick, std::uint64_t since) noexcept;

@@ -98,7 +98,7 @@ TEST(Deadlock, TagsThatDifferAreShown) {
   EXPECT_THAT(hang.reason().text, AllOf(HasSubstr("with tag 5"), HasSubstr("with tag 6")));
 }
 
-TEST(Deadlock, AMessageOnItsWayIsNone) {
+TEST(Deadlock, AMessageInFlightIsNoDeadlock) {
   Hang hang;
   hang.in(receive(1, instrument::kAnyTag, world(2))).in(send(0, 6, world(2)));
   EXPECT_FALSE(hang.reason().is_fault);
@@ -252,7 +252,7 @@ TEST(Deadlock, RanksThatLeaveARootedCollectiveEarlyAreNotInAnother) {
   EXPECT_EQ(reason.text, "no fault seen: rank 1 computes in work (a.c:3) for 63.0 s, the others wait for it");
 }
 
-TEST(Deadlock, WhoLeftADifferentCollectiveIsNamed) {
+TEST(Deadlock, ARankThatLeftADifferentCollectiveIsNamed) {
   const Comm comm = world(3);
   Hang hang;
   hang.in(collective("MPI_Barrier", comm, 2)).after(comm, {{"MPI_Reduce", 0}, {"MPI_Bcast", 0}});
@@ -271,7 +271,7 @@ TEST(Deadlock, ARankThatIsBehindAndBlockedIsADeadlock) {
   EXPECT_THAT(hang.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Barrier"));
 }
 
-TEST(Deadlock, OfACollectiveWithARootSomeMayNotBeNeeded) {
+TEST(Deadlock, ARootedCollectiveMayNotNeedAllRanks) {
   const Comm comm = world(3);
   Hang spread;  // from rank 0, perhaps through rank 2
   spread.in(receive(1, 5, comm)).in(rooted("MPI_Bcast", 0, comm)).add();
@@ -337,7 +337,7 @@ TEST(Deadlock, AnotherThreadMaySend) {
 }
 
 // A spawned child, a program that was connected.
-TEST(Deadlock, WhatIsOutsideOfTheWorldIsNotJudged) {
+TEST(Deadlock, RanksOutsideTheWorldAreNotBlamed) {
   CommView bridge{{3, 0}, {-1}, ""};
   bridge.is_inter = true;
   bridge.is_whole = false;
@@ -373,7 +373,7 @@ TEST(Deadlock, NamesArePrintable) {
               AllOf(HasSubstr("[2Jrow"), ::testing::Not(HasSubstr("\x1B")), ::testing::Not(HasSubstr("\n"))));
 }
 
-TEST(Deadlock, OnlyWhoSleepsIsSaidToSleep) {
+TEST(Deadlock, OnlySleepingRanksAreSaidToSleep) {
   const auto text_of = [](std::optional<double> share, bool sleeps) {
     Hang hang;
     hang.in(receive(1, 5, world(2)));
@@ -399,7 +399,7 @@ TEST(Deadlock, WhereNothingIsKnownItIsSaidWhereTheRanksAre) {
 }
 
 // The time grows with the number of ranks: each of these waits for one or all of the others.
-TEST(Deadlock, ManyRanksAreJudgedAtOnce) {
+TEST(Deadlock, ManyRanksAreExplainedInTime) {
   constexpr std::int32_t kRanks = 20'000;
   const Comm comm = world(kRanks);
   Hang hang;

@@ -131,7 +131,7 @@ TEST_F(JobWatch, TheMarkOfOneOfThemIsNotEnough) {
             0);
 }
 
-TEST_F(JobWatch, WithoutALauncherNobodyIsWaitedFor) {
+TEST_F(JobWatch, WithoutALauncherThereIsNoWait) {
   ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   EventLoop loop;
   EXPECT_EQ(wait_for_programs(loop).kind, JobState::Kind::uses_mpi);

@@ -164,7 +164,7 @@ TEST_F(ReplayTest, ATraceIsAnalysedLikeTheRunThatItIsOf) {
   EXPECT_TRUE(fs::exists(folder_ / "cut" / "profile.json"));
 }
 
-TEST_F(ReplayTest, WhatIsNoTraceIsToldAndNothingIsWritten) {
+TEST_F(ReplayTest, OtherFilesAreReportedAndNothingIsWritten) {
   std::ofstream(folder_ / "broken.otf2") << "no archive";
   Options options;
   options.output = (folder_ / "out").string();

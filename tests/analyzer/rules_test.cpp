@@ -199,7 +199,7 @@ TEST_F(CommandFile, EachCommandHasANumberOfItsOwn) {
   EXPECT_EQ(numbers.size(), std::size_t{kWriters * kCommands});
 }
 
-TEST_F(CommandFile, NobodyWaitsForAnotherOrWritesTooMuch) {
+TEST_F(CommandFile, WritersNeverWaitOrWriteTooMuch) {
   EXPECT_EQ(append_command(folder_, {0, "0-3", "solver", "rate=1"}, WhenBusy::kReturn).number, 1u);
   const auto full = append_command(folder_, {0, "*", "*", "rate=1"}, WhenBusy::kReturn, 40);
   EXPECT_EQ(full.number, 0u);

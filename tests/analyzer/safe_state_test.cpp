@@ -120,7 +120,7 @@ TEST_F(SafeStateTest, MoreRanksThanThereAreBytesAreNotBelieved) {
 }
 
 // The output of `ardoise status` and `ardoise control`.
-TEST_F(SafeStateTest, NoNameOfALaunchIsShownAsItIs) {
+TEST_F(SafeStateTest, NamesOfALaunchAreMadePrintable) {
   for (const std::string& hostile : kHostile) {
     const std::string name = hostile + std::string(3000, 'x');
     fs::remove_all(folder_);

@@ -287,7 +287,7 @@ TEST_F(EventReductionTest, AllMeansMarksToo) {
   EXPECT_EQ(kept({call(900, 1, 8), phase_mark(5), call(3, 1, 8)}, true), Durations{});
 }
 
-TEST_F(EventReductionTest, WhatStandsBeforeACallOfAChosenFunctionGoesWithIt) {
+TEST_F(EventReductionTest, ExtensionsBeforeACallOfAChosenFunctionAreFoldedWithIt) {
   FunctionSet chosen;
   (void)chosen.add(vmpi::function_name(vmpi::FunctionId{6}));
   (void)chosen.add(posix_function_info(7).name);

@@ -65,7 +65,7 @@ TEST(CallingContexts, ManyPathsKeepTheirNumbers) {
   }
 }
 
-TEST(CallingContexts, WhenFullTheDeepestKnownCallerStands) {
+TEST(CallingContexts, WhenFullTheDeepestKnownCallerIsUsed) {
   ContextBudget budget(3);
   CallingContexts contexts(budget);
   const auto whole = contexts.find_or_add(Path{3, 2, 1}, 0);

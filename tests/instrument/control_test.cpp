@@ -114,7 +114,7 @@ TEST(NumberRanges, AreReadAndWritten) {
     EXPECT_FALSE(are_ranges(bad)) << bad;
 }
 
-TEST(ControlFile, WhatIsNoneIsNotBelieved) {
+TEST(ControlFile, InvalidFilesAreRefused) {
   bool is_good = true;
   for (const char* const text : {"", "ardoise", "ardoise control 2\n1/*/*/rate=1\n", "rate=1\n"}) {
     EXPECT_TRUE(commands_of(text, &is_good).empty()) << text;

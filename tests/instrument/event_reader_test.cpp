@@ -92,7 +92,7 @@ TEST(EventReader, SamplesLieBetweenCalls) {
   EXPECT_EQ(seen.sampled[0].weight, 800u);
 }
 
-TEST(EventReader, AContextStandsBeforeItsCall) {
+TEST(EventReader, AContextPrecedesItsCall) {
   const std::vector<MpiRecord> records{std::bit_cast<MpiRecord>(ContextExtension{11, 4, 1, 5, 0, 0, kContextWord}),
                                        {11, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)}};
   EXPECT_TRUE(is_context(records[0]));

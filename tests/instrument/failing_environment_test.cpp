@@ -35,7 +35,7 @@ TEST_F(FailingEnvironmentTest, WithoutMemoryFromTheBeginningItIsSwitchedOffAndSa
   EXPECT_EQ(run_without("mmap", "FAIL_AT=1", "counted_io"), kUnobserved);
 }
 
-TEST_F(FailingEnvironmentTest, MemoryThatEndsAnywhereHarmsNobody) {
+TEST_F(FailingEnvironmentTest, MemoryThatEndsAnywhereDoesNoHarm) {
   for (int at = 2; at <= 10; at += 2) {
     SCOPED_TRACE(at);
     expect_whole_or_said(run_without("mmap", fmt::format("FAIL_AT={}", at), "counted_io"), "counted_io");
@@ -63,7 +63,7 @@ TEST_F(FailingEnvironmentTest, CallsOfThreadsWithoutMemoryAreCountedAsDropped) {
   EXPECT_TRUE(any);
 }
 
-TEST_F(FailingEnvironmentTest, OneRefusalOfMemoryHarmsNobody) {
+TEST_F(FailingEnvironmentTest, OneRefusalOfMemoryDoesNoHarm) {
   for (int at = 1; at <= 10; at += 3) {
     SCOPED_TRACE(at);
     expect_whole_or_said(run_without("mmap", fmt::format("FAIL_ONCE=1 FAIL_AT={}", at), "counted_io"), "counted_io");
@@ -75,7 +75,7 @@ TEST_F(FailingEnvironmentTest, WithoutPerfEventsTimersSample) {
   EXPECT_EQ(captured("counted_io").fault(), "");
 }
 
-TEST_F(FailingEnvironmentTest, PerfEventsThatEndHarmNobody) {
+TEST_F(FailingEnvironmentTest, PerfEventsThatEndDoNoHarm) {
   for (int at = 2; at <= 5; ++at) {
     SCOPED_TRACE(at);
     const std::string how = fmt::format("FAIL_ERRNO={} FAIL_AT={}", EMFILE, at);

@@ -62,7 +62,7 @@ TEST_F(HierarchicalBufferTest, EveryLevelHasItsOwnBins) {
   EXPECT_EQ(buffer_.bins(), 0u);
 }
 
-TEST_F(HierarchicalBufferTest, DroppingTheLowestLevelHalvesWhatIsThere) {
+TEST_F(HierarchicalBufferTest, DroppingTheLowestLevelHalvesTheRecords) {
   std::uint64_t n = 1;
   while (store(n)) ++n;
   const std::uint64_t before = buffer_.records();

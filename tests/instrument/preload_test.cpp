@@ -116,7 +116,7 @@ void check_threads(const Capture& capture) {
   EXPECT_EQ(capture.threads.size(), 5u);
 }
 
-// Of calls of write() that are in aggregates.
+// The bytes of calls of write() in aggregates.
 std::uint64_t bytes_written_in_sums(const Capture& capture) {
   std::uint64_t bytes = 0;
   for (const AggregateRecord& record : capture.aggregates) {

@@ -185,7 +185,7 @@ class Zeros final : public RaceBytes {
   std::vector<std::byte> bytes_;
 };
 
-TEST(RaceTokens, WhatIsKnownOfAStreamIsBounded) {
+TEST(RaceTokens, TheDictionaryOfAStreamIsBounded) {
   Zeros values(1 << 20, 0), texts(0, 4096);
   for (RaceBytes* const bytes : std::initializer_list<RaceBytes*>{&values, &texts}) {
     RaceDecoder decoder(*bytes);

@@ -99,7 +99,7 @@ TEST_F(RequestTableTest, ManyActiveRequestsGoBeyondTheBudget) {
 }
 
 // MPI reused the handle before its completion was reported; either thread may report first.
-TEST(RequestTableThreads, ACallCompletesWhatHadTheHandleWhenItBegan) {
+TEST(RequestTableThreads, ACallCompletesTheRequestThatHadTheHandleAtItsBegin) {
   for (const bool is_first_told_first : {true, false}) {
     BinPool pool(8 * kTableBin, kTableBin);
     RequestTable table(pool, true);
@@ -119,7 +119,7 @@ TEST(RequestTableThreads, ACallCompletesWhatHadTheHandleWhenItBegan) {
 }
 
 // The handle of a persistent request equals that of another thread's receive, whose completion is reported late.
-TEST(RequestTableThreads, AStartMeansWhatHadTheHandleWhenItBegan) {
+TEST(RequestTableThreads, AStartMeansTheRequestThatHadTheHandleAtItsBegin) {
   BinPool pool(8 * kTableBin, kTableBin);
   RequestTable table(pool, true);
   Request receive = request(1), persistent = request(11, true);

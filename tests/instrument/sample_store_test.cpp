@@ -188,7 +188,7 @@ TEST_F(SampleStoreTest, AStreamThatStopsAndGoesOnLowersAndRaisesTheRate) {
   EXPECT_TRUE(causes.contains(SamplingCause::kRise));
 }
 
-TEST_F(SampleStoreTest, CostBeyondItsShareLowersTheRateAndKeepsWhatIsThere) {
+TEST_F(SampleStoreTest, CostBeyondItsShareLowersTheRateAndKeepsTheSamples) {
   // 4 % of the time at the base rate; the ticks of this test are ns.
   for (int i = 0; i < 2000; ++i) {
     sample(1);
@@ -253,7 +253,7 @@ TEST_F(SampleStoreTest, AWeightBeyondTheFieldIsSpreadOverTheNextSamples) {
   EXPECT_EQ(weight_of(finish()), static_cast<double>(kMuch));
 }
 
-TEST_F(SampleStoreTest, WhatFindsNoRoomIsCarriedToTheNextSample) {
+TEST_F(SampleStoreTest, SamplesWithoutRoomAreCarriedToTheNextSample) {
   plan_.hold_ticks = 100 * kInterval;
   (void)store().start(thread_->number(), plan_, 0);
   std::vector<Bin*> others;

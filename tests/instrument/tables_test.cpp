@@ -76,7 +76,7 @@ TEST(CallSiteId, DependsOnNameBuildAndOffsetOnly) {
 }
 
 // The program is linked with a library with a name that begins like those of MPI.
-TEST(Modules, MpiIsWhatMpiIsMadeOf) {
+TEST(Modules, TheObjectsOfMpiAreFound) {
   const auto is_mpi = [](const void* address) {
     const std::optional<Module> module = find_module(address);
     return module && module->is_mpi;

@@ -306,7 +306,7 @@ TEST(AggregatePack, PartsOfNeighbourhoodCollectivesStartedOperationsAndCompletio
       {word(id(FunctionId::kSend_init), Shape::kSend), 0, 1, startall, AggregatePart::kStarted, 4, 3, 3, 0, 24, 0, 24,
        0, 0},
       {word(irecv, Shape::kCompletion), 9, 1, irecv, AggregatePart::kCompletion, 7, 4, 4, 0, 400, 0, 400, 0, 0},
-      // Of later versions, or invalid: skipped.
+      // Records of later versions, or invalid ones: skipped.
       {0, 0, 0, 60000, AggregatePart::kCall, 1, 1, 1, 1, 1, 1, 1, 1, 1},
       {0, 0, 0, 1, static_cast<AggregatePart>(77), 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   PackMaker maker({});

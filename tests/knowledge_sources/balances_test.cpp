@@ -121,7 +121,7 @@ TEST_F(BalancesOf, RanksCloseToTheMeanDoNotDiffer) {
   EXPECT_THAT(held_[0].differing, ElementsAre(9));
 }
 
-TEST_F(BalancesOf, ARoundIsLookedAtWhenAllHaveTold) {
+TEST_F(BalancesOf, ARoundIsEvaluatedWhenAllHaveReported) {
   const std::uint32_t step = instrument::mark_name_id("step");
   Balances balances = of(2, {"balance(step) < 0.8"});
   EXPECT_THAT(balances.names(), ElementsAre(step));
@@ -134,7 +134,7 @@ TEST_F(BalancesOf, ARoundIsLookedAtWhenAllHaveTold) {
 }
 
 // A rank that reports no load must not fill the memory.
-TEST_F(BalancesOf, RoundsThatStayOpenGo) {
+TEST_F(BalancesOf, RoundsThatStayOpenAreDropped) {
   constexpr std::uint32_t kRanks = 1 << 19;
   Balances balances = of(kRanks, {"balance() < 0.8"});
   for (std::uint64_t number = 0; number < 20; ++number) balances.add({0, 0, number, 0, 100});

@@ -134,7 +134,7 @@ reports::Waiting late_by(std::size_t analyzers, Before&& before, bool messages =
   return waiting;
 }
 
-TEST(Causes, WhatOnlyTheAwaitedRankDoesIsTheCause) {
+TEST(Causes, WorkOfOnlyTheAwaitedRankIsTheCause) {
   for (const bool messages : {false, true}) {
     for (const std::size_t analyzers : {1U, 2U}) {
       const auto waiting = late_by(
@@ -150,7 +150,7 @@ TEST(Causes, WhatOnlyTheAwaitedRankDoesIsTheCause) {
   }
 }
 
-TEST(Causes, WhatBothDoIsNone) {
+TEST(Causes, WorkOfBothIsNoCause) {
   const auto waiting = late_by(1, [](Rank& late) { late.sleeps(40); });
   EXPECT_THAT(causes_of(waiting), ElementsAre(Pair("other", 400)));
 }
@@ -188,7 +188,7 @@ TEST(Causes, SharesAreTrueOnTheAverage) {
   EXPECT_EQ(first.line, 50u);
 }
 
-TEST(Causes, WhatOnlyTheAwaitedRankCallsStandsForWhatAllCallBeneathIt) {
+TEST(Causes, ACallerOnTheAwaitedRankAloneRepresentsItsCommonCallees) {
   const auto first = main_cause_of_many(kRelaxCells, kBoundaryCells);
   EXPECT_EQ(first.symbol, "boundary");
   EXPECT_EQ(first.line, 50u);

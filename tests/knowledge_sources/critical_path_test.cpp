@@ -139,7 +139,7 @@ TEST(CriticalPath, IsTheSameWithLittleMemory) {
 }
 
 // Two pairs that never meet: it is unknown which of them determines the end.
-TEST(CriticalPath, WhereWaysDoNotMeetTheOlderPartIsUnsettled) {
+TEST(CriticalPath, WhereRanksDoNotMeetTheOlderPartIsUnsettled) {
   CriticalPath path(4, 1000);
   for (std::uint32_t i = 1; i <= 5000; ++i) path.add(i % 4, (i % 4) ^ 1u, 1000 * std::int64_t{i});
   const auto found = path.take_path(3, 5'001'000);

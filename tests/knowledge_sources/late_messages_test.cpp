@@ -66,7 +66,7 @@ TEST(WrongOrder, OnlyTheNextReceivesCountInWhateverOrderTheyBecomeKnown) {
 }
 
 // Two senders in turn: no message of one is known yet while all of the other are.
-TEST(WrongOrder, WhatOneSenderHasSentMayBecomeKnownLongBeforeWhatTheOtherHas) {
+TEST(WrongOrder, OneSendersMessagesMayBecomeKnownLongBeforeTheOthers) {
   std::vector<Received> receives;
   std::vector<std::size_t> order;
   constexpr std::size_t kPairs = 10'000;

@@ -98,7 +98,7 @@ TEST_P(MainLoop, AnInnerLoopIsTheMainOneWhereItHasMostSites) {
 }
 
 // Like the two sweeps of a solver: 10 and 11 occur 20 times each, one after the other.
-TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
+TEST_P(MainLoop, SweepsOfAnIterationAreNoLoop) {
   LoopProgram program(GetParam());
   for (int step = 0; step < 50; ++step) {
     program.calls_of({1, 2});
@@ -111,7 +111,7 @@ TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
   EXPECT_EQ(loop->iterations, 50u);
 }
 
-TEST_P(MainLoop, WhatIsDoneInEveryTwentiethIterationIsNone) {
+TEST_P(MainLoop, CallsOfEveryTwentiethIterationAreNoLoop) {
   LoopProgram program(GetParam());
   for (int step = 0; step < 400; ++step) {
     program.calls_of({1, 2, 3, 4});
@@ -159,7 +159,7 @@ TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
 }
 
 // Random programs: no call is lost, and writing and reading keeps the series.
-TEST(CallSeries, HasAllCallsWhateverItsRoom) {
+TEST(CallSeries, HasAllCallsInAnyMemory) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const std::size_t room = 100 + random() % 400;

@@ -370,7 +370,7 @@ TEST(MessageOrder, WhereASecondThreadMakesCallsThereAreFewerPairsAndNoWrongOne) 
   EXPECT_GT(found, rounds(10'000));
 }
 
-// Marks are no calls, of whatever thread.
+// Marks are no calls, in any thread.
 TEST(MessageOrder, WhereThreadsMakeMarksNoPairIsMissing) {
   std::size_t messages = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {

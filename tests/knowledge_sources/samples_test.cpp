@@ -276,7 +276,7 @@ TEST(Samples, NoCallIsGivenMoreThanItTook) {
   EXPECT_THAT(model.threads.in_calls, ElementsAre(DoubleNear(0.0225, 1e-12), DoubleNear(0.0175, 1e-12)));
 }
 
-TEST(Samples, PosixCallsAreToldFromMpi) {
+TEST(Samples, PosixCallsDifferFromMpiCalls) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   constexpr auto kWrite = static_cast<std::uint16_t>(instrument::PosixFunction::kWrite);
@@ -305,7 +305,7 @@ TEST(Samples, WeightsOfSharedTicksAreKnown) {
   EXPECT_DOUBLE_EQ(p.self("f1"), 0.100);
 }
 
-TEST(Samples, TimeInTheKernelStandsApartAndIsNoSample) {
+TEST(Samples, KernelTimeIsSeparateAndNoSample) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   p.context(0, 0, 2, 1, kApp, 0x300, true);
@@ -323,7 +323,7 @@ TEST(Samples, TimeInTheKernelStandsApartAndIsNoSample) {
   EXPECT_EQ(p.function("(kernel)").samples, 0u);
 }
 
-TEST(Samples, WhatCannotBeUnwoundIsShown) {
+TEST(Samples, PartialStacksAreShown) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   p.context(0, 0, 2, 1, kApp, 0x200, true);

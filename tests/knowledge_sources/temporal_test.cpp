@@ -108,7 +108,7 @@ TEST(Temporal, ManyRanksShareGroups) {
   EXPECT_FLOAT_EQ(share(map, "collective", 1, 0), 0.0f);
 }
 
-TEST(Temporal, WhatBeganInMpiInitCountsFromTheOrigin) {
+TEST(Temporal, CallsBegunInMpiInitCountFromTheOrigin) {
   auto maker = rank_until(0, 100'000, 2 * kBin);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 50'000, 50'000 + static_cast<std::uint32_t>(kBin / 2), -1, 0, 0);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 10, 20, -1, 0, 0);

@@ -254,7 +254,7 @@ TEST_F(TraceReader, ACallingContextIsNamedWithItsCallers) {
 }
 
 // OTF2 stops at such a list, in the middle of a record.
-TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
+TEST_F(TraceReader, ADuplicateAttributeIsReported) {
   MadeArchive archive(folder_.path() / "twice");
   OTF2_EvtWriter* const out = archive.events(0);
   OTF2_EvtWriter_Enter(out, nullptr, 10, 0);
@@ -351,7 +351,7 @@ TEST_F(TraceReader, ThreadsReadTheSameArchive) {
   }
 }
 
-TEST_F(TraceReader, WhatTheConsumerThrowsArrives) {
+TEST_F(TraceReader, AnExceptionOfTheConsumerIsPassedOn) {
   class Throws : public EventConsumer {
     bool event(const ArchivedEvent&) override { throw std::runtime_error("full"); }
   } throws;
@@ -367,7 +367,7 @@ TEST_F(TraceReader, IsFoundByItsFileItsFolderAndItsReport) {
     EXPECT_EQ(refusal(folder_.path() / path), "") << path;
 }
 
-TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
+TEST_F(TraceReader, OtherFilesAreRefusedWithASentence) {
   EXPECT_THAT(refusal(folder_.path() / "nothing"), HasSubstr("there is no such file"));
   EXPECT_THAT(refusal(folder_.path()), HasSubstr("has no trace"));
   write_bytes(folder_.path() / "a.otf2", "some text that is no trace at all, though its name says so");
@@ -388,7 +388,7 @@ TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
   EXPECT_THAT(refusal(made), HasSubstr("is missing"));
 }
 
-TEST_F(TraceReader, OfANewerVersionWhatIsKnownIsRead) {
+TEST_F(TraceReader, KnownPartsOfANewerVersionAreRead) {
   const fs::path made = simple(1, 4);
   std::string anchor = bytes_of(made / "traces.otf2");
   anchor[9] = 9;
@@ -406,7 +406,7 @@ TEST_F(TraceReader, MissingLocationsAreSaidAndTheOthersRead) {
                           AllOf(HasSubstr("locations without a file of events"), HasSubstr("MPI Rank 1"))));
 }
 
-TEST_F(TraceReader, OfATruncatedFileTheWholeEventsAreRead) {
+TEST_F(TraceReader, WholeEventsOfATruncatedFileAreRead) {
   constexpr std::uint64_t kPairs = 40'000;  // more than two chunks
   const fs::path made = simple(1, kPairs);
   const std::string events = bytes_of(made / "traces" / "0.evt");
@@ -428,7 +428,7 @@ TEST_F(TraceReader, OfATruncatedFileTheWholeEventsAreRead) {
   }
 }
 
-TEST_F(TraceReader, ACountThatIsWrongIsSaid) {
+TEST_F(TraceReader, AWrongCountIsReported) {
   MadeArchive archive(folder_.path() / "count");
   calls(archive, 0, 3);
   archive.clock(0, 10000);
@@ -468,7 +468,7 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
 }
 
 // A few bytes refer again to a group or a string that is stored once.
-TEST_F(TraceReader, WhatIsNamedAgainAndAgainIsBounded) {
+TEST_F(TraceReader, RepeatedReferencesAreBounded) {
   constexpr std::uint32_t kRanks = 8192;
   MadeArchive archive(folder_.path() / "repeated");
   archive.clock(0, 1000);

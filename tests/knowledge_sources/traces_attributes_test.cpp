@@ -99,7 +99,7 @@ TEST_F(TraceAttributes, WithoutTheSelectionTheTraceIsPlain) {
   EXPECT_THAT(trace.defined("ATTRIBUTE"), IsEmpty());
 }
 
-TEST_F(TraceAttributes, ArgumentsOfACallThatBecameASumAreNobodyElses) {
+TEST_F(TraceAttributes, ArgumentsOfACallThatBecameASumBelongToNoOtherCall) {
   PackMaker maker({});
   arguments(maker, FunctionId::kBcast, 1900, {{ArgumentKind::kCount, {1}}});
   maker.call(FunctionId::kBcast, Shape::kRooted, 2000, 10, 0, 0, 4);

@@ -73,7 +73,7 @@ TEST_F(TracesOfProcesses, GridsHaveTheCoordinatesOfTheirRanks) {
   EXPECT_THAT(coordinates[4], HasSubstr("(1, 1)"));
 }
 
-TEST_F(TracesOfProcesses, MarkersStandOverTheirTime) {
+TEST_F(TracesOfProcesses, MarkersCoverTheirTime) {
   PackMaker maker({});
   for (std::uint64_t i = 0; i < 2; ++i)
     maker.call(FunctionId::kBarrier, Shape::kCollective, 1000 + 1'000'000 * i, 1'000'000, instrument::kNoPeer, 0, 0);

@@ -54,7 +54,7 @@ class OneSidedTraces : public TracesFixture {
   std::unique_ptr<replay::PrintedTrace> trace_;
 };
 
-TEST_F(OneSidedTraces, AFenceCompletesWhatIsOnItsWay) {
+TEST_F(OneSidedTraces, AFenceCompletesOpenOperations) {
   window(FunctionId::kWin_fence);
   call(FunctionId::kPut, Shape::kPut, 1, 64);
   call(FunctionId::kPut, Shape::kPut, 1, 32);

@@ -70,7 +70,7 @@ TEST_F(TraceRing, AroundASnapshotOfTheNameItIsKept) {
   EXPECT_EQ(list.front(), 2'510u);
 }
 
-TEST_F(TraceRing, BeyondTheLimitTheOldestGoesAndIsCounted) {
+TEST_F(TraceRing, BeyondTheLimitTheOldestIsDroppedAndCounted) {
   PackMaker maker({});
   constexpr std::uint64_t kCalls = 500'000;  // 16 MB
   for (std::uint64_t i = 0; i < kCalls; ++i)

@@ -114,7 +114,7 @@ TEST_F(SampledTraces, OnlyRanksAndTimesRestrictThem) {
   EXPECT_EQ(samples_of("ranks=1"), 0u);
 }
 
-TEST_F(SampledTraces, WhatComesTooLateIsMovedAndCounted) {
+TEST_F(SampledTraces, LateSamplesAreMovedAndCounted) {
   PackMaker maker({});
   // Each is an epoch that begins before the end of the previous one.
   for (const std::uint64_t tick : {3000u, 3500u, 3499u, 3600u}) maker.samples(0, std::vector{sample(tick, 2)});

@@ -172,7 +172,7 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
 }
 
 // Packs of I/O are rarer, as a process sends them: each has records between those of MPI packs that were sent before.
-TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
+TEST_F(Traces, RecordsThatAThreadHoldsBackAreWaitedFor) {
   PackMaker process({}), maker({}, 10);
   define_process(process);
   for (std::uint64_t i = 0; i < 200; ++i)
@@ -249,7 +249,7 @@ TEST_F(Traces, AnalyzersAndTheOrderOfPacksMakeNoDifference) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
+TEST_F(Traces, LateRecordsAreMovedAndCounted) {
   PackMaker maker({}, TraceRank::kMostWaiting / 2);
   maker.posix({2005, 2, 1, 0, id(PosixFunction::kWrite), 0, 1});
   for (std::uint64_t i = 0; i < TraceRank::kMostWaiting + 10; ++i)
@@ -543,7 +543,7 @@ TEST_F(Traces, APartThatIsNotWholeIsLeftOutAndSaid) {
   EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it when killed."));
 }
 
-TEST_F(Traces, WhatALaunchThatWasEndedHadNotSentFollowsWhatItHad) {
+TEST_F(Traces, UnsentPacksOfAnEndedLaunchFollowItsSentOnes) {
   PackMaker maker({}, 3);
   maker.define(instrument::MarkNameDefinition{instrument::mark_name_id("step"), 0}, std::string_view("step"));
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);

@@ -139,7 +139,7 @@ TEST_F(TraceWaiting, OfCallsThatAreNotChosenIsNotMissed) {
 }
 
 // A missing pack contains calls with waits that are reported nevertheless; here the test reports them by hand.
-TEST_F(TraceWaiting, WhoseCallIsNotThereIsCounted) {
+TEST_F(TraceWaiting, WithoutItsCallIsCounted) {
   PackMaker maker({});
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 10, instrument::kNoPeer, 0, 0, 1);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 9000, 10, instrument::kNoPeer, 0, 0, 1);

@@ -95,7 +95,7 @@ TEST(WaitPatterns, AScanWaitsForLowerRanksOnly) {
               ElementsAre(WaitTuple{kEarlyScan, 11, 10, 100}, WaitTuple{kEarlyScan, 12, 10, 200}));
 }
 
-TEST(WaitPatterns, WhoLeftBeforeTheLastCameDidNotWaitWhereThatMayBe) {
+TEST(WaitPatterns, RanksThatLeaveEarlyDoNotWaitWhereThatIsPossible) {
   using enum WaitPattern;
   EXPECT_THAT(waits_of(CollectiveKind::kWindow, {arrival(10, 100, 500), arrival(11, 400, 510), arrival(12, 150, 300)}),
               ElementsAre(WaitTuple{kFence, 10, 11, 300}));

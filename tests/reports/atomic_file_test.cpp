@@ -104,7 +104,7 @@ TEST_F(AtomicFileTest, FifosThatTheUserHasNamedAreWrittenTo) {
   EXPECT_TRUE(fs::is_fifo(fifo));
 }
 
-TEST_F(AtomicFileTest, WhatAnotherUserHasPutIntoASharedFolderIsNeverUsed) {
+TEST_F(AtomicFileTest, FilesOfAnotherUserInASharedFolderAreNeverUsed) {
   SKIP_UNLESS_ROOT();
   const auto shared = folder_ / "shared", victim = folder_ / "victim";
   ASSERT_TRUE(write_file(victim, "precious"));
@@ -135,7 +135,7 @@ TEST_F(AtomicFileTest, AFolderOfItsOwnIsForThisUserAlone) {
   EXPECT_NE(make_own_folder(folder_ / "file").error.find("Not a directory"), std::string::npos);
 }
 
-TEST_F(AtomicFileTest, AFolderIsToldAndLeft) {
+TEST_F(AtomicFileTest, AFolderIsReportedAndKept) {
   EXPECT_NE(write_file(folder_, "text").error.find("Is a directory"), std::string::npos);
   EXPECT_TRUE(fs::is_empty(folder_));
 }

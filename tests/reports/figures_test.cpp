@@ -308,7 +308,7 @@ class DrawnFigure : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(DrawnFigure, TextStandsBesideTheFewCellsOfAMap) {
+TEST_F(DrawnFigure, TextIsBesideTheFewCellsOfAMap) {
   Application a;
   a.ranks = 4;
   a.density = {{"MPI", {14408, 14408, 14408, 14408}, {1, 2, 3, 4}, {8, 8, 8, 8}}};

@@ -187,7 +187,7 @@ TEST(Findings, ARankComputesOnlyWhereTheKernelCountedItsTime) {
   EXPECT_THAT(text_of(a, "time_shares"), HasSubstr("is computation"));
 }
 
-// A process killed by SIGKILL has no survivor that could report it.
+// It also kills the survivor, which could have reported the end.
 TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   Application a = plain(4);
   a.quality.ranks_complete = 3;
@@ -518,7 +518,7 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
 }
 
 // Ranks of another program take part in the collectives of a common world: their lateness is unknown.
-TEST(Findings, WaitingForOtherProgramsIsNotTakenForNone) {
+TEST(Findings, WaitingForOtherProgramsIsNotZero) {
   Application a = in_allreduce();
   a.waiting.unresolved.collective_calls.other = 1000;
   for (const Finding& each : findings_of(a)) {
@@ -546,7 +546,7 @@ TEST(Findings, NoRankIsAwayForLongerThanTheRun) {
 }
 
 // As the first sentence of a summary.
-TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
+TEST(Findings, WaitersTheAwaitedRankAndItsWorkAreNamed) {
   Application a = in_allreduce();
   a.call_sites.clear();
   CallSite site;
@@ -786,7 +786,7 @@ TEST(Findings, ImbalanceNamesWhatTheSlowestRankDoesMore) {
               HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on average (sampled)."));
 }
 
-TEST(Findings, ACallThatOnlyTheSlowestRankMakesStandsForWhatAllCall) {
+TEST(Findings, ACallerOnTheSlowestRankAloneRepresentsItsCommonCallees) {
   Application a = plain(4, 5);
   a.per_rank.mpi_seconds[2] = 4;
   add_extra_work(a);
@@ -1158,7 +1158,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   a.call_sites[0].waited_seconds = 1.40;
   EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr);
   a.call_sites[0].operations = 0;
-  a.call_sites[1].line = 22;  // and nobody knows what line 21 is
+  a.call_sites[1].line = 22;  // line 21 is unknown
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
   add_extra_work(a);
   EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr) << "no sample in the function";
@@ -1171,7 +1171,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
 }
 
 // A row that sums up many files is true of none of them.
-TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
+TEST(Findings, MergedFilesAreNoFile) {
   for (const std::string_view name : {kFurtherFiles, kUnknownFile, kPythonModules}) {
     Application a = plain(2);
     a.posix.resize(2);
@@ -1204,7 +1204,7 @@ TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
   }
 }
 
-TEST(Findings, MarksThatWereNotToldApartAreNoSeries) {
+TEST(Findings, MergedMarksAreNoSeries) {
   Application a = with_iterations();
   for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
   a.snapshots.series[0].trigger = "snapshot";

@@ -177,7 +177,7 @@ TEST(RankMoves, ThereIsNothingToSeeOfEqualOrFewRanks) {
 }
 
 // Differences of some microseconds beside a round of 40 ms.
-TEST(RankMoves, WhatIsLittleOfARoundIsNoDifference) {
+TEST(RankMoves, SmallPartsOfAnIterationAreNoDifference) {
   EXPECT_THAT(moves_of(with_ranks(8, [](std::uint32_t rank, std::size_t) { return 1e-6 * (1 + rank % 2 * 50); })).parts,
               IsEmpty());
 }
@@ -261,7 +261,7 @@ TEST(RankDrift, IsFoundWhereARoundTakesAsLongAsBefore) {
       "in the first, 5.1 times as long, ranks without drift 1.0 times.");
 }
 
-TEST(RankDrift, IsNotToldTwiceOrOfRanksThatStay) {
+TEST(RankDrift, IsReportedOnceAndNotForStableRanks) {
   Application trend = with_ranks(4, drifts);
   SnapshotSeries& s = trend.snapshots.series[0];
   for (std::size_t i = 0; i < kIterations; ++i) s.seconds[i] = 0.02 + 0.0003 * static_cast<double>(i);

@@ -99,7 +99,7 @@ TEST(Document, ShortKeepsTablesAndDropsFigures) {
   EXPECT_TRUE(std::holds_alternative<Figures>(brief.cover.blocks.back()));
 }
 
-TEST(Document, WhatShowsNothingIsLeftOutAndNamed) {
+TEST(Document, EmptyFiguresAreLeftOutAndNamed) {
   const reports::Run run = testing::synthetic_run(2);
   const Section last = document_of(run).chapters[0].sections.back();
   EXPECT_THAT(
@@ -151,7 +151,7 @@ TEST(Latex, AnyBytesGiveBalancedAsciiWithoutActiveCharacters) {
 }
 
 // After a line end or \\item these begin an argument: "[" of a length or label, "*" a variant.
-TEST(Latex, NothingIsTakenForAnArgumentOfWhatIsBefore) {
+TEST(Latex, TextIsNeverAnArgumentOfAPrecedingCommand) {
   for (const char c : {'[', '*'}) {
     const std::string text(3, c), safe = fmt::format("{{{0}}}{{{0}}}{{{0}}}", c);
     EXPECT_EQ(latex(text), safe);

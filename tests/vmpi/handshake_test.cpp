@@ -108,7 +108,7 @@ TEST(Handshake, AMismatchFailsBothSidesAndTheirPeers) {
   EXPECT_TRUE(world[2].endpoints().size() == 2);
 }
 
-TEST(Handshake, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
+TEST(Handshake, PeersOfAMismatchedProcessSeeTheStreamEnd) {
   World world(4);  // 0 and 1 don't fit; 2 is mapped to 1 and 3
   world.open(0, {1}, {false, true}, 65);
   world.read_from(1, {0, 2});
@@ -209,7 +209,7 @@ TEST(Handshake, GivingUpAfterAgreeingEndsTheStream) {
 }
 
 // Refused openings in a row leave no messages for the next one.
-TEST(Handshake, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
+TEST(Handshake, MessagesOfARefusedOpeningDoNotReachTheNext) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     constexpr int processes = 7, refused = 3;

@@ -1,4 +1,4 @@
-// Names that programs, traces and files may choose, and that must not get to a terminal or into a table as they are.
+// Names that programs, traces and files may choose, and that must not reach a terminal or a table unchanged.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline const std::vector<std::string> kHostile{"\x1b[31mred\x1b]0;title\x07",
                                                "\xe2\x80\xa8line",
                                                "\xff\xc3("};
 
-// Nothing of these is in a text that was printed.
+// Expects that a printed text contains none of them.
 inline void expect_clean(const std::string& text, const std::string& what) {
   EXPECT_TRUE(text == reports::printable_lines(text)) << what;
   EXPECT_EQ(text.find("\nardoise: forged"), text.npos) << what;

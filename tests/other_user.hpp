@@ -1,5 +1,5 @@
-// Tests as two users: what another user does, or what a user does who is not root. Only root can; others skip with a
-// word (SKIP_UNLESS_ROOT).
+// Tests with two users: the actions of another user, or of a user who is not root. Only root can run them; others skip
+// (SKIP_UNLESS_ROOT).
 #pragma once
 
 #include <grp.h>
@@ -13,7 +13,7 @@ namespace ardoise {
 
 inline constexpr uid_t kVictim = 61'001, kAttacker = 61'002;
 
-// The exit status of a process of this user alone that does `work`, which returns a bool: 0: true; -1: it did not end
+// Runs `work`, which returns a bool, in a process of this user. Returns the exit status: 0: true; -1: it did not exit
 // by itself.
 int as_user(uid_t user, auto&& work) {
   const pid_t child = ::fork();

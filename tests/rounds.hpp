@@ -1,4 +1,4 @@
-// How often a test of random cases goes round: under a sanitizer, where each takes ten times as long, a tenth.
+// The number of repeats of a test with random cases: a tenth under a sanitizer, where each takes ten times as long.
 #pragma once
 
 namespace ardoise {

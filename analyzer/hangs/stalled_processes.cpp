@@ -7,8 +7,8 @@
 #include "analyzer/output_folder/own_files.hpp"
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/pack_file.hpp"
+#include "instrument/format/process_states.hpp"
 #include "instrument/format/rank_ranges.hpp"
-#include "instrument/format/stands.hpp"
 #include "knowledge_sources/calls/functions.hpp"
 #include "knowledge_sources/symbols/symbolizer.hpp"
 
@@ -56,7 +56,7 @@ class Reader {
   }
 
   void operator()(const auto&) {}
-  void operator()(const instrument::DecodedStand& stalled) {
+  void operator()(const instrument::DecodedProcessState& stalled) {
     stalled_.tick = stalled.fixed.tick;
     stalled_.since_tick = stalled.fixed.since_tick;
     stalled_.seconds = seconds(stalled.fixed.tick - std::min(stalled.fixed.tick, stalled.fixed.since_tick));
@@ -172,7 +172,7 @@ class Reader {
 }  // namespace
 
 std::vector<fs::path> position_files(const fs::path& folder) {
-  auto files = own_files(folder, instrument::kStandPrefix);
+  auto files = own_files(folder, instrument::kProcessStatePrefix);
   std::erase_if(files, [](const fs::path& file) { return file.string().ends_with(".part"); });
   return files;
 }

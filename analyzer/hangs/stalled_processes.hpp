@@ -1,5 +1,5 @@
 // Processes that make no progress in MPI, read from the files that their survivors keep in the output folder
-// (instrument/format/stands.hpp).
+// (instrument/format/process_states.hpp).
 #pragma once
 
 #include <cstdint>

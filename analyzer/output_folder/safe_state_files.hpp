@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/output_folder/own_files.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
 #include "instrument/settings/control_file.hpp"
 
 namespace ardoise::analyzer {
@@ -49,7 +49,7 @@ inline void remove_all_with(const std::filesystem::path& output, std::initialize
 
 // Requests for snapshots and leftover answers.
 inline void remove_requests(const std::filesystem::path& output) {
-  remove_all_with(output, {instrument::kAskName, kSnapshotPrefix});
+  remove_all_with(output, {instrument::kStateRequestName, kSnapshotPrefix});
 }
 
 // States of all analyzers.

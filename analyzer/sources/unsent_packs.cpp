@@ -4,7 +4,7 @@
 
 #include "analyzer/output_folder/own_files.hpp"
 #include "instrument/format/event_format.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -33,7 +33,7 @@ bool UnsentPacks::open(const fs::path& file) {
 }
 
 bool UnsentPacks::open(ProcessKey process) {
-  return open(folder_ / instrument::remains_name(process.first, process.second));
+  return open(folder_ / instrument::unsent_file_name(process.first, process.second));
 }
 
 std::size_t UnsentPacks::open_all() {
@@ -63,10 +63,8 @@ std::vector<std::string> UnsentPacks::complaints() const {
   return all;
 }
 
-bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
+bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedSuffix); }
 
-std::vector<fs::path> unsent_pack_files(const fs::path& folder) {
-  return own_files(folder, instrument::kRemainsPrefix);
-}
+std::vector<fs::path> unsent_pack_files(const fs::path& folder) { return own_files(folder, instrument::kUnsentPrefix); }
 
 }  // namespace ardoise::analyzer

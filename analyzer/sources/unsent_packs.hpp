@@ -1,5 +1,5 @@
-// Data left by processes that ended without MPI_Finalize (instrument/format/remains.hpp), as packs that follow those
-// that such a process had sent.
+// Data left by processes that ended without MPI_Finalize (instrument/format/unsent_files.hpp), as packs that follow
+// those that such a process had sent.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ bool is_request(std::string_view text) {
 class Request {
  public:
   explicit Request(const fs::path& folder)
-      : file_(folder / instrument::kAskName),
+      : file_(folder / instrument::kStateRequestName),
         text_(fmt::format("{}-{}", ::getpid(), Clock::now().time_since_epoch().count())) {}
   ~Request() {
     if (made_ != 0) remove_requests(file_.parent_path());
@@ -68,7 +68,7 @@ class Request {
     const auto begin = Clock::now();
     for (;; std::this_thread::sleep_for(kLooks)) {
       const instrument::OwnFolder folder(file_.parent_path().c_str());
-      const auto file = static_cast<int>(folder.make(instrument::kAskName, 0600));
+      const auto file = static_cast<int>(folder.make(instrument::kStateRequestName, 0600));
       if (file < 0 && file != -EEXIST) return false;
       if (file >= 0) {
         const std::string line = text_ + "\n" + host_name() + "\n";
@@ -80,7 +80,7 @@ class Request {
       const bool is_late = Clock::now() - begin > kForOthers;
       if (is_late || was_left()) remove_requests(file_.parent_path());
       // Removes anything else of this name, too.
-      if (const long left = is_late ? folder.remove(instrument::kAskName) : 0; left != 0 && left != -ENOENT)
+      if (const long left = is_late ? folder.remove(instrument::kStateRequestName) : 0; left != 0 && left != -ENOENT)
         return false;
     }
   }

@@ -1,7 +1,8 @@
 // A summary of a running launch's measurement so far: for `ardoise status`, or for an analyzer itself (keep_safe.hpp).
 //
-//   asker: .ask "4711-98765" ──▶ analyzer N: .analyzer-snapshot-4711-98765-N     its state, written by a copy of it
-//                            ──▶ process:    .stand-<world>-<rank>                its current calls, its totals
+//   asker: .state-request "4711-98765"
+//     ──▶ analyzer N: .analyzer-snapshot-4711-98765-N   its state, written by a copy of it
+//     ──▶ process:    .process-state-<world>-<rank>     its current calls, its totals
 //   asker: merges these, removes the files of the request
 //
 // Nothing waits for the asker. Records that ranks have not sent are missing, except for their sums.
@@ -12,7 +13,7 @@
 #include <string>
 
 #include "analyzer/options/options.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
 
 namespace ardoise::analyzer {
 
@@ -21,7 +22,7 @@ class SnapshotRequests {
  public:
   static constexpr std::chrono::milliseconds kPeriod{200};
 
-  explicit SnapshotRequests(const std::filesystem::path& folder) : file_(folder / instrument::kAskName) {}
+  explicit SnapshotRequests(const std::filesystem::path& folder) : file_(folder / instrument::kStateRequestName) {}
 
   // File name prefix for the answer to a new request; "": there is none.
   [[nodiscard]] std::string look();

@@ -1,5 +1,5 @@
-! What a Fortran program can say of itself, for the profile over time: as ardoise.h for C, which has the details.
-! Compiled with the program: gfortran -c ardoise.F90
+! Marks that a Fortran program sets for the profile over time. ardoise.h, for C, has the details.
+! Compile it with the program: gfortran -c ardoise.F90
 !
 !   use ardoise
 !   do step = 1, steps

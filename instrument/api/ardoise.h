@@ -1,8 +1,8 @@
-/* What a C or C++ program can say of itself, for the profile over time. Nothing has to be linked: the functions look
- * for the library of Ardoise when they are called first, and do nothing where the program runs without it, before
- * MPI_Init and after MPI_Finalize. A mark costs some 60 ns; it calls no MPI and may come from any thread, but not from
- * a signal handler. Snapshots and phases of the thread that called MPI_Init cut the profile, values of all threads are
- * counted. docs/guide/marks.md
+/* Marks that a C or C++ program sets for the profile over time. No library has to be linked: the functions look for
+ * the library of Ardoise at their first call. They do nothing if the program runs without it, before MPI_Init and after
+ * MPI_Finalize. A mark costs about 60 ns and calls no MPI. Any thread may set one, but a signal handler must not.
+ * Snapshots and phases of the thread that called MPI_Init divide the profile; values of all threads are counted. See
+ * docs/guide/marks.md.
  *
  *   for (int step = 1; step <= steps; ++step) {
  *     ardoise_phase_begin("solve");
@@ -27,7 +27,7 @@ static inline void ardoise_mark_(int kind, const char* name, long long number, d
   static ardoise_mark_function found = NULL;
   static int is_looked_for = 0;
   if (!__atomic_load_n(&is_looked_for, __ATOMIC_ACQUIRE)) {
-    /* POSIX: an object pointer of dlsym() may be made one to a function this way. */
+    /* POSIX allows to convert the object pointer of dlsym() to a function pointer this way. */
     void* const symbol = dlsym(NULL, "ardoise_mark"); /* NULL: RTLD_DEFAULT */
     ardoise_mark_function function;
     __builtin_memcpy(&function, &symbol, sizeof(function));
@@ -40,17 +40,17 @@ static inline void ardoise_mark_(int kind, const char* name, long long number, d
   }
 }
 
-/** Here ends one piece of the profile: all since the snapshot of this name before it, or since MPI_Init.
- * @param name    at most 255 bytes; copied. All ranks that are to be compared give the same.
- * @param number  of the piece, as the report shall call it: the time step. */
+/** Ends a section of the profile, which began at the previous snapshot of this name, or at MPI_Init.
+ * @param name    at most 255 bytes; copied. Ranks that are compared with each other must use the same name.
+ * @param number  number of the section in the report, for example the time step. */
 static inline void ardoise_snapshot(const char* name, long long number) { ardoise_mark_(1, name, number, 0); }
 
-/** What lies between the two is told apart, each time and in sum. Phases of different names may lie in each other or
- * overlap; of one name only the outermost counts. */
+/** The profile shows the time between the two separately, each time and in sum. Phases of different names may nest or
+ * overlap; among nested phases of one name only the outermost counts. */
 static inline void ardoise_phase_begin(const char* name) { ardoise_mark_(2, name, 0, 0); }
 static inline void ardoise_phase_end(const char* name) { ardoise_mark_(3, name, 0, 0); }
 
-/** A value: how often, mean, least and greatest are told for each snapshot and phase that is open. */
+/** A value: each snapshot and each open phase gets its count, mean, minimum and maximum. */
 static inline void ardoise_value(const char* name, double x) { ardoise_mark_(4, name, 0, x); }
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-"""What a Python program can say of itself, for the profile over time: as ardoise.h for C, which has the details.
+"""Marks that a Python program sets for the profile over time. ardoise.h, for C, has the details.
 
     import ardoise
     for step in range(1, steps + 1):
@@ -6,7 +6,7 @@
             ardoise.value("residual", solve())
         ardoise.snapshot("step", step)
 
-Where the program runs without Ardoise, nothing happens.
+The functions do nothing if the program runs without Ardoise.
 """
 import contextlib
 import ctypes
@@ -25,23 +25,23 @@ def _find():
 _mark = _find()
 
 
-def _tell(kind, name, number=0, x=0.0):
+def _set(kind, name, number=0, x=0.0):
     if _mark is not None:
         _mark(kind, str(name).encode(), number, x)
 
 
 def snapshot(name, number):
-    """Here ends one piece of the profile: all since the snapshot of this name before it, or since MPI_Init."""
-    _tell(1, name, int(number))
+    """Ends a section of the profile, which began at the previous snapshot of this name, or at MPI_Init."""
+    _set(1, name, int(number))
 
 
 def phase_begin(name):
-    """What lies between this and phase_end(name) is told apart, each time and in sum."""
-    _tell(2, name)
+    """The profile shows the time until phase_end(name) separately, each time and in sum."""
+    _set(2, name)
 
 
 def phase_end(name):
-    _tell(3, name)
+    _set(3, name)
 
 
 @contextlib.contextmanager
@@ -55,5 +55,5 @@ def phase(name):
 
 
 def value(name, x):
-    """How often, mean, least and greatest are told for each snapshot and phase that is open."""
-    _tell(4, name, 0, float(x))
+    """A value: each snapshot and each open phase gets its count, mean, minimum and maximum."""
+    _set(4, name, 0, float(x))

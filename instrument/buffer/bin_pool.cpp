@@ -1,4 +1,3 @@
-// See bin_pool.hpp.
 #include "instrument/buffer/bin_pool.hpp"
 
 #include <algorithm>
@@ -97,9 +96,9 @@ std::uint32_t BinPool::place(const Bin* bin) const {
 
 Bin* BinPool::at(std::uint32_t place) const { return reinterpret_cast<Bin*>(memory_ + (place - 1) * bin_bytes_); }
 
-// Acquire pairs with the release in push(): the giver is done with the bin. The link may be stale when another thread
-// took the bin meanwhile; then the head has another count of changes, and the exchange fails. (After exactly 2^32
-// changes between the two lines it would not: an hour of nothing but changes.)
+// Acquire pairs with the release in push(): the giver is done with the bin. The link may be stale if another thread
+// took the bin meanwhile; the head then has another count of changes, and the exchange fails. (It would succeed after
+// exactly 2^32 changes between the two lines: an hour of nothing but changes.)
 std::uint32_t BinPool::pop() {
   std::uint64_t head = head_.load(std::memory_order_acquire);
   for (;;) {
@@ -113,8 +112,8 @@ std::uint32_t BinPool::pop() {
   }
 }
 
-// Release: see pop(). Acquire-release, since what an earlier giver wrote must reach who takes his bin from under ours:
-// a chain of exchanges on one atomic carries it.
+// Release: see pop(). Acquire-release, since the writes of an earlier giver must reach the taker of a bin below this
+// one: a chain of exchanges on one atomic carries them.
 void BinPool::push(std::uint32_t first, std::uint32_t last, std::uint32_t count) {
   free_.fetch_add(count, std::memory_order_relaxed);
   std::uint64_t head = head_.load(std::memory_order_relaxed);

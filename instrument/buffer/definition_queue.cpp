@@ -1,4 +1,3 @@
-// See definition_queue.hpp.
 #include "instrument/buffer/definition_queue.hpp"
 
 namespace ardoise::instrument {

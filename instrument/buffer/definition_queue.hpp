@@ -1,7 +1,7 @@
-// Definitions that were made and not sent yet. Threads add on their slow paths (a communicator, a module, a thread), or
-// leave them in the lock-free list of a DefinitionSource where they must not wait (a file, a call site); the Sender
-// takes all of them before it sends a pack of records. Because a definition is made before the first record that uses
-// it is written, no record leaves the process before its definitions.
+// Definitions that are not sent yet. Threads add them on their slow paths (a communicator, a module, a thread). On
+// paths that must not wait (a file, a call site) they leave them in the lock-free list of a DefinitionSource. The
+// Sender takes all of them before it sends a pack of records. A definition is made before the first record that uses it
+// is written, so no record leaves the process before its definitions.
 #pragma once
 
 #include <span>
@@ -17,11 +17,11 @@ namespace ardoise::instrument {
 
 class DefinitionQueue;
 
-// A table whose entries are made where nothing may wait, and defined later.
+// A table with entries that are added on paths that must not wait, and defined later.
 class DefinitionSource {
  public:
   virtual ~DefinitionSource() = default;
-  // Adds what is new. One caller at a time.
+  // Adds the definitions of all new entries. One caller at a time.
   virtual void define_new(DefinitionQueue& definitions) = 0;
 };
 
@@ -29,11 +29,11 @@ class DefinitionQueue {
  public:
   explicit DefinitionQueue(BinPool& pool) : pool_(pool) {}
 
-  // Before the first take(); it lives as long as that is called.
+  // Call it before the first take(). The source must live as long as take() is called.
   void add_source(DefinitionSource& source) { sources_.push_back(&source); }
 
-  // queue.add(FileDefinition{…}, path): the arguments of DefinitionWriter::add(). Goes beyond the budget rather than
-  // lose a definition. False: out of memory.
+  // queue.add(FileDefinition{…}, path): the arguments of DefinitionWriter::add(). Exceeds the budget rather than lose a
+  // definition. False: out of memory.
   template <class... Arguments>
   bool add(const Arguments&... arguments) {
     assert_may_wait();
@@ -42,9 +42,9 @@ class DefinitionQueue {
     return next_bin() && writer_.add(arguments...);
   }
 
-  // Bins ready to be sent but for the Sender's fields of the header. The caller owns them. One caller at a time.
+  // Bins that lack only the Sender's header fields. The caller owns them. One caller at a time.
   [[nodiscard]] std::vector<Bin*> take();
-  // All other threads have died, maybe in here.
+  // For use when all other threads have died, maybe inside this class.
   void force_unlock() { lock_.force_unlock(); }
 
  private:

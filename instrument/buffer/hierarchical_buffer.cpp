@@ -1,4 +1,3 @@
-// See hierarchical_buffer.hpp.
 #include "instrument/buffer/hierarchical_buffer.hpp"
 
 #include <algorithm>

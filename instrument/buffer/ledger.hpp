@@ -1,4 +1,5 @@
-// What was recorded, dropped and waited for in this process: the numbers that every pack header declares.
+// Counts of records recorded, dropped and aggregated in this process, and of the time spent waiting: the numbers that
+// every pack header carries.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 
 namespace ardoise::instrument {
 
-// Counters are only added to; relaxed order, since each is a sum of its own and the final values are read after every
-// recording thread was synchronised with.
+// Counters only grow. Readers need no order between them: each is a sum of its own, and final values are read after all
+// recording threads were synchronised with.
 class Ledger {
  public:
   void count_recorded(PackClass pack_class, std::uint64_t records) { add(recorded_[index(pack_class)], records); }
@@ -29,7 +30,7 @@ class Ledger {
     header.sending_ticks = sending_.load(std::memory_order_relaxed);
     if (mpi_threads_.load(std::memory_order_relaxed) > 1) header.flags |= kSeveralMpiThreads;
   }
-  // Recorded is read last: a concurrent count, which adds to recorded first, can't make the others exceed it.
+  // recorded_ is read last: a concurrent count adds to it first, so the other counters cannot exceed it.
   [[nodiscard]] ClassLedger of(PackClass pack_class) const {
     const std::uint64_t dropped = dropped_[index(pack_class)].load(std::memory_order_acquire);
     const std::uint64_t aggregated = aggregated_[index(pack_class)].load(std::memory_order_acquire);

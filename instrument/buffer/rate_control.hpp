@@ -1,5 +1,5 @@
-// When a thread samples less, when more: memory, stream and the cost of sampling drive one number, the shift s (the
-// rate is the base rate divided by 2^s). Plain arithmetic, fed by SampleStore, tested alone.
+// Decides when a thread's sampling rate falls or rises. Memory, stream and the cost of sampling drive one number, the
+// shift s: the rate is the base rate divided by 2^s. Plain arithmetic, fed by SampleStore, tested alone.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace ardoise::instrument {
 
-// All ticks are of one clock, which never goes back.
+// All ticks are of one monotonic clock.
 class RateControl {
  public:
   struct Limits {
-    double share = 0.01;           // of the time that sampling may cost; 0: any
-    std::uint64_t hold_ticks = 1;  // the least time between a change and a rise
+    double share = 0.01;           // of the time that sampling may cost; 0: no limit
+    std::uint64_t hold_ticks = 1;  // minimum time between a change and a rise
     std::uint32_t max_shift = kMaxSampleLevel;
   };
   RateControl() = default;
@@ -29,7 +29,7 @@ class RateControl {
   // No bin was free. False: the rate is the lowest already.
   bool lower(std::uint64_t tick) {
     if (shift_ == limits_.max_shift) return false;
-    // A rise that did not last: the next one comes later.
+    // The last rise did not last: the next one waits longer.
     if (rose_ && tick - changed_ < 2 * hold_) hold_ = std::min(2 * hold_, kMaxHolds * limits_.hold_ticks);
     rose_ = false;
     change(shift_ + 1, tick);
@@ -42,20 +42,20 @@ class RateControl {
 
   void set_share(double share) { limits_.share = share; }
 
-  // How often a rate that costs `share` of the time has to be halved until it costs `limit` at most.
+  // The number of halvings that bring a rate that costs `share` of the time to a cost of at most `limit`.
   [[nodiscard]] static std::uint32_t halvings(double share, double limit, std::uint32_t most) {
     std::uint32_t count = 0;
     for (; share > limit && count < most; share /= 2) ++count;
     return count;
   }
 
-  // A sample has cost so many ticks. True: the rate has to be lowered (by set()) to wanted().
+  // Adds the cost of one sample. True: the rate must be lowered to wanted(), by set().
   [[nodiscard]] bool cost(std::uint64_t ticks, std::uint64_t tick) {
     cost_ += ticks;
     ++samples_;
     window_cost_ += ticks;
     ++window_samples_;
-    // Both: a single sample that was interrupted itself says nothing, and neither does a short time.
+    // Both are needed: a sample that was itself interrupted, or a very short time, says nothing.
     if (window_samples_ < kWindowSamples || tick - begin_ < limits_.hold_ticks / kWindowsPerHold) return false;
     share_ = tick > begin_ ? static_cast<double>(window_cost_) / static_cast<double>(tick - begin_) : 0;
     begin_ = tick;
@@ -68,12 +68,12 @@ class RateControl {
   [[nodiscard]] std::uint32_t wanted() const { return wanted_; }
   [[nodiscard]] double share() const { return share_; }  // of the last window
 
-  // The thread's samples have gone to the stream, and so much of the pool is free. True: the rate has risen.
+  // The thread's samples went to the stream, and the pool has this share of free bins. True: the rate rose.
   [[nodiscard]] bool rise(double free_share, std::uint64_t tick) {
     if (shift_ == 0 || free_share < kFreeToRise || tick - changed_ < hold_) return false;
-    // Twice the samples cost twice the share; some room is left, or the rate would go up and down.
+    // Twice the samples cost twice the share. A margin remains, otherwise the rate would oscillate.
     if (limits_.share > 0 && 2 * share_ > kShareToRise * limits_.share) return false;
-    // The last rise has lasted: forget its failures slowly.
+    // The last rise lasted: shorten the hold time again, step by step.
     if (rose_) hold_ = std::max(hold_ / 2, limits_.hold_ticks);
     change(shift_ - 1, tick);
     rose_ = true;
@@ -85,7 +85,7 @@ class RateControl {
   static constexpr std::uint64_t kMaxHolds = 64, kWindowSamples = 32, kWindowsPerHold = 16;
 
   void change(std::uint32_t shift, std::uint64_t tick) {
-    // Until a window at the new rate has passed, this is the best guess.
+    // The best estimate until a window at the new rate has passed.
     share_ = shift >= shift_ ? share_ / static_cast<double>(1u << (shift - shift_))
                              : share_ * static_cast<double>(1u << (shift_ - shift));
     shift_ = shift;

@@ -1,4 +1,3 @@
-// See sample_store.hpp.
 #include "instrument/buffer/sample_store.hpp"
 
 #include <sched.h>
@@ -15,12 +14,12 @@ enum Waits { kWaits };
 
 }  // namespace
 
-// Holds the store; false: somebody else does.
+// Holds the store; false: another thread or handler holds it.
 class SampleStore::Use {
  public:
   explicit Use(SampleStore& store) : flag_(store.used_), got_(!flag_.test_and_set(std::memory_order_acquire)) {}
-  // Not in a handler, which may have interrupted its own thread here. A handler or a sender is there for less than a
-  // microsecond, unless it lost its processor.
+  // Not for handlers, which may have interrupted their own thread here. A handler or a sender holds the store for less
+  // than a microsecond, unless it lost its processor.
   Use(SampleStore& store, Waits) : Use(store) {
     for (int tries = 0; !got_ && tries < 100000; ++tries) {
       ::sched_yield();
@@ -40,7 +39,7 @@ class SampleStore::Use {
 };
 
 bool SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept {
-  // A sender may look at what the thread that used this store before has left.
+  // A sender may be reading the data of the store's previous thread.
   const Use use(*this, kWaits);
   if (!use) return false;
   seal();
@@ -48,7 +47,7 @@ bool SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uin
   plan_ = plan;
   plan_.counter_count = std::min(plan.counter_count, kMaxCounters);
   record_bytes_ = static_cast<std::uint32_t>(sizeof(SampleRecord) + plan_.counter_count * sizeof(std::uint64_t));
-  // Not below one sample in four seconds.
+  // At least one sample in four seconds.
   std::uint32_t max_shift = kMaxSampleLevel;
   while (plan.base_hertz > 0 && max_shift > 0 && plan.base_hertz / static_cast<double>(1u << max_shift) < 0.25) {
     --max_shift;
@@ -64,7 +63,7 @@ bool SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uin
 }
 
 void SampleStore::open(std::uint64_t tick) noexcept {
-  // Each level's first bin is a bin that others can't have: few levels where bins are few for the threads there are.
+  // The first bin of each level is unavailable to others, so there are few levels when there are few bins per thread.
   constexpr std::size_t kBinsPerLevel = 4;
   const std::size_t levels = pool_.bins() / (kBinsPerLevel * std::max(plan_.threads, 1u));
   epoch_.open(control_.shift(),
@@ -81,7 +80,7 @@ Stored SampleStore::lose() noexcept {
   return Stored::kNoRoom;
 }
 
-// For the next sample, which has its number then; lower levels make room for it if need be.
+// Room for the next sample, which already has its number; drops lower levels if necessary.
 [[gnu::always_inline]] inline std::byte* SampleStore::room(std::uint64_t tick) noexcept {
   for (;;) {
     const std::uint64_t number = number_ + (std::uint64_t{1} << epoch_.lowest());
@@ -94,7 +93,7 @@ Stored SampleStore::lose() noexcept {
   }
 }
 
-// Writes the record of the sample number_, with what it can hold of pending_; the rest stays there.
+// Writes the record of sample number_ with as much of pending_ as it can hold; the rest stays there.
 [[gnu::always_inline]] inline void SampleStore::put(std::byte* room, const SampleRecord& sample) noexcept {
   const std::uint32_t lowest = epoch_.lowest();
   const auto taken_of = [lowest](std::uint64_t& pending) {
@@ -119,7 +118,7 @@ Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std:
   pending_.kernel += kernel;
   for (std::size_t i = 0; i < counters.size(); ++i) pending_.counters[i] += counters[i];
   const Use use(*this);
-  // Not to be had: this handler has interrupted its own thread while that was sending, or another thread is at it.
+  // Unavailable: this handler interrupted its own thread while sending, or another thread holds the store.
   std::byte* const at = use ? room(sample.tick) : nullptr;
   if (at == nullptr) return lose();
   bins_.store(epoch_.bins(), std::memory_order_relaxed);
@@ -128,10 +127,10 @@ Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std:
   return Stored::kStored;
 }
 
-// Returns the bins that came free: 0 is no bin, and maybe a lower rate from now on.
+// Returns the number of bins freed: 0 means none, and maybe a lower rate from now on.
 std::uint32_t SampleStore::drop(SamplingCause cause, std::uint64_t tick) noexcept {
   if (!epoch_.can_drop() || epoch_.lowest_bins() == 0) {
-    // Others have the memory. Sampling less often is all that can be done, and not for every sample that is lost.
+    // Others hold the memory. Only a lower rate helps, but not after every lost sample.
     if (last_lowered_ != 0 && tick - last_lowered_ < plan_.hold_ticks / 4) return 0;
     last_lowered_ = tick;
     if (control_.lower(tick)) reopen(cause, tick);
@@ -166,7 +165,7 @@ void SampleStore::set_rate_shift(std::uint32_t shift, SamplingCause cause, std::
 bool SampleStore::set_base(double hertz, std::uint64_t period, double share, std::uint64_t tick) noexcept {
   const Use use(*this);
   if (!use) return false;
-  // At the old shift a lower rate would stay too low for long.
+  // With the old shift a lower rate would stay too low for long.
   const double before = plan_.base_hertz > 0 ? plan_.base_hertz
                                              : 1.0 / static_cast<double>(std::max<std::uint64_t>(plan_.base_period, 1));
   const double after = hertz > 0 ? hertz : 1.0 / static_cast<double>(std::max<std::uint64_t>(period, 1));
@@ -181,7 +180,7 @@ bool SampleStore::set_base(double hertz, std::uint64_t period, double share, std
   return true;
 }
 
-// The control has another rate: what was stored so far keeps its weight, a new epoch begins.
+// The control chose another rate: stored samples keep their weight, and a new epoch begins.
 void SampleStore::reopen(SamplingCause cause, std::uint64_t tick) noexcept {
   seal();
   open(tick);
@@ -206,7 +205,7 @@ void SampleStore::seal() noexcept {
 }
 
 void SampleStore::note(SamplingCause cause, std::uint64_t tick) noexcept {
-  // When nobody came to take them the latest is what must be right.
+  // If they were not taken in time, the latest must be right.
   SamplingDefinition& change = changes_[std::min(change_count_, kChanges - 1)];
   change_count_ = std::min(change_count_ + 1, kChanges);
   const std::uint32_t shift = control_.shift();
@@ -227,7 +226,7 @@ Bin* SampleStore::next_bin(bool seals, std::uint64_t age_ticks, std::uint64_t ti
   if (!use) return nullptr;
   if (ready_.bins == 0 && seals && epoch_.bins() != 0 &&
       (epoch_.full_bins() != 0 || tick - epoch_begin_ >= age_ticks)) {
-    // Before the seal: these bins will be free when they have been sent, but are not yet.
+    // Before the seal: these bins become free only after they were sent.
     const auto free_share = static_cast<double>(pool_.free_bins()) / static_cast<double>(pool_.bins());
     seal();
     const bool rises = control_.rise(free_share, tick);

@@ -1,4 +1,4 @@
-// The rendezvous of instrument and analyzer: the name under which the analyzer's processes are a partition.
+// The name of the partition of the analyzer's processes, by which instrument and analyzer find each other.
 #pragma once
 
 namespace ardoise::instrument {

@@ -3,8 +3,9 @@
 //   kind (vmpi::ArgumentKind)      value                    a single one
 //   kind | 128                     count, count × value     an array
 //
-// and zeros behind the last. Values are signed numbers in as few bytes as they need: 7 bits in each, the lowest first,
-// the sign in the lowest bit (LEB128, zigzag). Used by the recorder (record/argument_records.hpp) and by who reads.
+// and zeros after the last. Values are signed numbers in as few bytes as they need: 7 bits in each, the lowest first,
+// the sign in the lowest bit (LEB128, zigzag). Used by the recorder (record/argument_records.hpp) and by readers of
+// traces.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace ardoise::instrument {
 
 inline constexpr std::uint8_t kArrayBit = 0x80;
 
-// put(byte) for each.
+// Calls put(byte) for each byte.
 template <class Put>
 void put_argument_number(std::int64_t number, Put&& put) {
   auto rest = static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
@@ -27,10 +28,10 @@ void put_argument_number(std::int64_t number, Put&& put) {
 struct ReadArgument {
   std::uint8_t kind;  // vmpi::ArgumentKind, or one of a later version
   bool is_array;
-  std::span<const std::int64_t> values;  // until the next one is read
+  std::span<const std::int64_t> values;  // valid until the next argument is read
 };
 
-// for (ArgumentReader reader(bytes); reader.next(argument);) …; ends before what is broken off.
+// for (ArgumentReader reader(bytes); reader.next(argument);) …; ends before a truncated argument.
 class ArgumentReader {
  public:
   explicit ArgumentReader(std::span<const std::uint8_t> bytes_untrusted) : rest_(bytes_untrusted) {}
@@ -41,7 +42,7 @@ class ArgumentReader {
     const bool is_array = (rest_[0] & kArrayBit) != 0;
     rest_ = rest_.subspan(1);
     std::int64_t count = 1;
-    // A number takes a byte at least.
+    // A number takes at least one byte.
     if (is_array && (!get(count) || count < 0 || static_cast<std::uint64_t>(count) > rest_.size())) return false;
     values_.clear();
     for (std::int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,3 @@
-// See command_secrets.hpp.
 #include "instrument/format/command_secrets.hpp"
 
 #include <algorithm>
@@ -12,7 +11,7 @@ constexpr auto kNames =
 constexpr auto kEndings = std::to_array<std::string_view>(
     {"key", "token", "secret", "password", "passwd", "passphrase", "credential", "credentials"});
 
-// Not those of <cctype>: the program may have set any locale.
+// Not the functions of <cctype>: the program may have set any locale.
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 bool is_of_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.'; }
@@ -22,7 +21,7 @@ bool is_secret_word(std::string_view word) {
          std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view end) { return word.ends_with(end); });
 }
 
-// Behind the first NAME= or NAME: of a secret; npos: there is none. A quote may stand between the two, as in JSON.
+// The position after the first NAME= or NAME: of a secret; npos: none. A quote may stand between the two, as in JSON.
 std::size_t secret_in(std::string_view word) {
   for (std::size_t at = 0; (at = word.find_first_of("=:", at)) != word.npos; ++at) {
     std::size_t end = at;
@@ -63,7 +62,7 @@ bool names_a_secret(std::string_view name) {
 }
 
 void hide_secrets(std::vector<std::string>& words) {
-  bool is_value = false;  // of the option before
+  bool is_value = false;  // of the preceding option
   for (std::string& word : words) {
     if (is_value && !is_option(word)) {
       word = kHidden;

@@ -1,4 +1,3 @@
-// See definition_reader.hpp.
 #include "instrument/format/definition_reader.hpp"
 
 #include <fmt/core.h>
@@ -15,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kMaxInt = static_cast<std::uint32_t>(std::numeric_limits<std::int32_t>::max());
 
-// Takes pieces from the front of one definition's payload; after the first that is not there it is not ok() for ever.
+// Takes pieces from the front of one definition's payload; after the first missing piece ok() stays false.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -31,7 +30,7 @@ class Cursor {
     const auto bytes = take(length);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // The pieces before it in a definition keep arrays aligned, as the payload itself is: to 8.
+  // Arrays are aligned to 8, like the payload itself, since the pieces before them are.
   template <class Element>
   std::span<const Element> array(std::uint32_t count) {
     static_assert(alignof(Element) == 4 || alignof(Element) == 8);
@@ -176,8 +175,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       stack.frames = in.array<StackFrame>(stack.fixed.frames);
       return {stack, static_cast<std::uint32_t>(stack.fixed.of) < kStackKinds};
     }
-    case DefinitionKind::kStand:
-      return {DecodedStand{in.fixed<StandDefinition>()}};
+    case DefinitionKind::kProcessState:
+      return {DecodedProcessState{in.fixed<ProcessStateDefinition>()}};
     case DefinitionKind::kCollectives:
       return {DecodedCollectives{in.fixed<CollectivesDefinition>()}};
     case DefinitionKind::kMarkName:

@@ -1,5 +1,5 @@
-// Decodes the payload of a kDefinitions pack. check_pack() runs it over every such pack, so those who read a checked
-// pack meet no error; strings and ranges borrow the payload.
+// Decodes the payload of a kDefinitions pack. check_pack() runs it over every such pack, so readers of a checked pack
+// meet no error. Strings and ranges borrow the payload.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace ardoise::instrument {
 
-// Strings are the bytes that the program had: they need not be valid UTF-8.
+// Strings are the program's bytes, which need not be valid UTF-8.
 struct DecodedProcess {
   ProcessDefinition fixed;
   std::string_view program, command_line, host, directory;
@@ -71,7 +71,7 @@ struct DecodedPythonCode {
 };
 struct DecodedMemory {
   MemoryDefinition fixed;
-  std::span<const MemoryPoint> points;  // their times rise
+  std::span<const MemoryPoint> points;  // times ascend
 };
 struct DecodedFileAccess {
   FileAccessDefinition fixed;
@@ -87,8 +87,8 @@ struct DecodedStack {
   StackDefinition fixed;
   std::span<const StackFrame> frames;
 };
-struct DecodedStand {
-  StandDefinition fixed;
+struct DecodedProcessState {
+  ProcessStateDefinition fixed;
 };
 struct DecodedCollectives {
   CollectivesDefinition fixed;
@@ -101,28 +101,27 @@ struct DecodedDatatype {
   DatatypeDefinition fixed;
   std::string_view text;
 };
-// A kind that this reader does not know: a later writer's, to be skipped.
+// A kind that a later writer added; this reader skips it.
 struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition =
-    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
-                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
-                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
-                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
+using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
+                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
+                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage, DecodedPythonCode,
+                                DecodedMemory, DecodedFileAccess, DecodedEnd, DecodedRecentCalls, DecodedStack,
+                                DecodedProcessState, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //
 // Checked: every length; rates and offsets are finite and sensible; ranges stay within 0 … 2^31-1 and within the size
-// of the communicator; a topology has 1 … 64 dimensions of 1 … 2^31-1;
-// a rate of sampling is finite and has a known cause; counters are at most kMaxCounters. Not checked: whether ids refer
-// to something.
+// of the communicator; a topology has 1 … 64 dimensions of 1 … 2^31-1; a rate of sampling is finite and has a known
+// cause; counters are at most kMaxCounters. Not checked: whether ids refer to something.
 class DefinitionReader {
  public:
   explicit DefinitionReader(std::span<const std::byte> payload_untrusted) : rest_(payload_untrusted) {}
 
-  // Empty at the end or at the first fault; then error() says which.
+  // Empty at the end or at the first fault, which error() describes.
   [[nodiscard]] std::optional<Definition> next();
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::size_t count() const { return count_; }  // definitions read so far

@@ -1,4 +1,3 @@
-// See definition_writer.hpp.
 #include "instrument/format/definition_writer.hpp"
 
 #include <algorithm>
@@ -135,8 +134,8 @@ bool DefinitionWriter::add(const StackDefinition& stack, std::span<const StackFr
   return add(DefinitionKind::kStack, bytes_of(stack), std::as_bytes(frames), {});
 }
 
-bool DefinitionWriter::add(const StandDefinition& stand) {
-  return add(DefinitionKind::kStand, bytes_of(stand), {}, {});
+bool DefinitionWriter::add(const ProcessStateDefinition& process) {
+  return add(DefinitionKind::kProcessState, bytes_of(process), {}, {});
 }
 
 bool DefinitionWriter::add(const CollectivesDefinition& collectives) {

@@ -1,5 +1,5 @@
-// Encodes definitions into the payload of a kDefinitions pack. Used by the recorder (definition_queue.hpp)
-// and by whoever makes packs of his own: tests, the replay generator.
+// Encodes definitions into the payload of a kDefinitions pack. Used by the recorder (definition_queue.hpp), tests and
+// the replay generator.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace ardoise::instrument {
 
 // Longer strings are cut: a definition must fit into a bin.
 inline constexpr std::size_t kMaxStringBytes = 8192;
-// Ranges that one communicator definition carries at most; a longer list comes in parts.
+// The most ranges in one communicator definition; a longer list is sent in parts.
 inline constexpr std::uint32_t kMaxRangesPerDefinition = 1024;
 
-// Fills `room` (8-byte aligned) from the front. An add returns false when the definition does not fit, and then leaves
-// everything as it was. Does not allocate. Not thread safe.
+// Fills `room` (8-byte aligned) from the front. add() returns false when the definition does not fit, and then changes
+// nothing. Does not allocate. Not thread safe.
 class DefinitionWriter {
  public:
   explicit DefinitionWriter(std::span<std::byte> room) : room_(room) {}
@@ -53,7 +53,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const RecentCallsDefinition& recent, std::span<const RecentCall> calls);
   // frames.size() must be stack.frames.
   [[nodiscard]] bool add(const StackDefinition& stack, std::span<const StackFrame> frames);
-  [[nodiscard]] bool add(const StandDefinition& stand);
+  [[nodiscard]] bool add(const ProcessStateDefinition& process);
   [[nodiscard]] bool add(const CollectivesDefinition& collectives);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }

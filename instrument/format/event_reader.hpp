@@ -1,5 +1,5 @@
-// Puts an MpiRecord and the extensions behind it together: what every reader of MPI records needs. Header only, no
-// allocation, one pass.
+// Joins an MpiRecord with the extensions that follow it, for all readers of MPI records. Header only, no allocation,
+// one pass.
 #pragma once
 
 #include <bit>
@@ -25,9 +25,9 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool is_context(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kContext;
 }
-// It stands before its call.
+// Such an extension precedes its call.
 [[nodiscard]] constexpr bool is_ahead(const MpiRecord& record) { return is_arguments(record) || is_context(record); }
-// `tag` of such a record has what this rank received.
+// True if `tag` of a record of this shape holds the bytes that this rank received.
 [[nodiscard]] constexpr bool goes_both_ways(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
@@ -39,11 +39,11 @@ template <class Extension>
   return std::uint64_t{record.bytes_high} << 32 | record.bytes_low;
 }
 
-// A call with its full values, whether they were wide or not.
+// A call with its full values, wide or not.
 struct MpiEvent {
   const MpiRecord& record;
   std::uint64_t duration;         // ticks
-  std::uint64_t bytes;            // as the shape says
+  std::uint64_t bytes;            // by the shape
   std::uint64_t received;         // collectives: received by this rank; 0 otherwise
   const MpiRecord* receive_half;  // of MPI_Sendrecv*, else nullptr: as<ReceiveHalfExtension>(*it)
 };
@@ -66,11 +66,10 @@ struct IgnoreGroups {
 
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
 // neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
-// operation of an MPI_Startall, sampled(SampledExtension) for what was sampled between calls and group(GroupExtension)
-// for ranks of an MPI_Win_post or MPI_Win_start, mark(MarkExtension) for what the program said of itself,
-// arguments(ArgumentsExtension) for arguments of the call that comes next and context(ContextExtension) for where a
-// call comes from, in the order of the records. A malformed sequence (an extension without its record) is skipped over,
-// never read beyond `records`.
+// operation of an MPI_Startall, sampled(SampledExtension) for samples between calls, group(GroupExtension) for ranks of
+// an MPI_Win_post or MPI_Win_start, mark(MarkExtension) for the program's marks, arguments(ArgumentsExtension) for
+// arguments of the next call and context(ContextExtension) for its call stack, in the order of the records. A malformed
+// sequence (an extension without its record) is skipped, never read beyond `records`.
 template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
           class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks, class OnArguments = IgnoreArguments,
           class OnContext = IgnoreContexts>

@@ -6,7 +6,7 @@
 
 namespace ardoise::instrument {
 
-// FNV-1a. 0 is no name.
+// FNV-1a. 0 means no name.
 [[nodiscard]] constexpr std::uint32_t mark_name_id(std::string_view name) {
   std::uint32_t hash = 2166136261u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

@@ -1,4 +1,3 @@
-// See pack_file.hpp.
 #include "instrument/format/pack_file.hpp"
 
 #include <fcntl.h>
@@ -12,7 +11,8 @@
 namespace ardoise::instrument {
 
 PackFile read_pack_file(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // not for who writes into a FIFO
+  // O_NONBLOCK: does not wait for a writer of a FIFO.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   return read_pack_file(path, descriptor < 0 ? -errno : descriptor);
 }
 
@@ -28,7 +28,7 @@ PackFile read_pack_file(const std::filesystem::path& path, int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return fail("Cannot read the pack file", "it is no regular file");
+    return fail("Cannot read the pack file", "it is not a regular file");
   }
   file.size = static_cast<std::size_t>(status.st_size);
   file.storage.resize((file.size + 7) / 8);

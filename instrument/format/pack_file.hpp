@@ -1,5 +1,5 @@
-// A file of captured packs: packs one after the other, each header_bytes + payload_bytes long, nothing between. Written
-// by the recorder when ARDOISE_CAPTURE is set (capture_transport.cpp), read by replay, tests and benchmarks.
+// A file of captured packs: packs in a row, each header_bytes + payload_bytes long, without gaps. The recorder writes
+// it if ARDOISE_CAPTURE is set (capture_transport.cpp); replay, tests and benchmarks read it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ardoise::instrument {
 
-// The whole file in memory, aligned to 8. Empty with `error` set when it can't be read.
+// The whole file in memory, aligned to 8. Empty with `error` set when the file cannot be read.
 struct PackFile {
   std::vector<std::uint64_t> storage;
   std::size_t size = 0;  // bytes
@@ -22,11 +22,11 @@ struct PackFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(storage)).first(size); }
 };
 [[nodiscard]] PackFile read_pack_file(const std::filesystem::path& path);
-// Of a descriptor, which is closed, or -errno of who could not open it.
+// Reads from a descriptor, which it closes. A negative descriptor is the -errno of the failed open.
 [[nodiscard]] PackFile read_pack_file(const std::filesystem::path& path, int descriptor);
 
-// Writes packs to a new file; what has its name goes. False: nothing more is written, and the file is not to be
-// trusted.
+// Writes packs to a new file; an older file of that name is removed. False: a write failed, later ones do nothing, and
+// the file is not valid.
 class PackFileWriter {
  public:
   explicit PackFileWriter(const std::filesystem::path& path);
@@ -39,8 +39,8 @@ class PackFileWriter {
   int descriptor_;
 };
 
-// Walks over the packs of `bytes` (aligned to 8): next() checks each one. Ends at the end of the bytes or at the first
-// bad pack, and then error() is not empty.
+// Iterates over the packs of `bytes` (aligned to 8); next() checks each one. Ends at the end of the bytes or at the
+// first bad pack; in that case error() is not empty.
 class PackSequence {
  public:
   explicit PackSequence(std::span<const std::byte> bytes_untrusted) : rest_(bytes_untrusted) {}

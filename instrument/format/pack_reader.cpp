@@ -1,4 +1,3 @@
-// See pack_reader.hpp.
 #include "instrument/format/pack_reader.hpp"
 
 #include <fmt/core.h>
@@ -35,7 +34,7 @@ std::size_t record_bytes(const PackHeader& header) {
   return 0;
 }
 
-// Written so that no sum overflows.
+// The order of operations avoids overflow.
 bool adds_up(const ClassLedger& ledger) {
   return ledger.dropped <= ledger.recorded && ledger.aggregated <= ledger.recorded - ledger.dropped;
 }

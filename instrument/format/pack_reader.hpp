@@ -1,5 +1,5 @@
-// Checks a pack that came from outside (a stream, a capture file) and gives access to its records. First thing that the
-// analyzer's ingest and every replay does with bytes; nothing downstream sees a pack that did not pass here.
+// Checks a pack that came from outside (a stream, a capture file) and gives access to its records. The analyzer's
+// ingest and every replay call it first; all later code sees checked packs only.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct SampleView {
   std::span<const std::uint64_t> counters;  // header().counter_count of them
 };
 
-// A pack whose header and extent are right. Borrows the bytes it was made from.
+// A pack with a valid header and extent. Borrows its bytes.
 class PackView {
  public:
   explicit PackView(const PackHeader* header) : header_(header) {}
@@ -28,7 +28,7 @@ class PackView {
   }
   [[nodiscard]] std::size_t bytes() const { return std::size_t{header_->header_bytes} + header_->payload_bytes; }
 
-  // Record is the type that belongs to pack_class(): MpiRecord, PosixRecord, TotalsRecord … not for kSamples.
+  // Record is the type that belongs to pack_class(): MpiRecord, PosixRecord, TotalsRecord …; not for kSamples.
   template <class Record>
   [[nodiscard]] std::span<const Record> records() const {
     return {reinterpret_cast<const Record*>(payload().data()), header_->record_count};
@@ -47,16 +47,16 @@ class PackView {
 };
 
 struct PackCheck {
-  std::optional<PackView> pack;  // empty: the bytes are no pack, and `error` says why in one sentence
+  std::optional<PackView> pack;  // empty: the bytes are no valid pack; `error` says why in one sentence
   std::string error;
   explicit operator bool() const { return pack.has_value(); }
 };
 
-// Requires bytes_untrusted aligned to 8 (checked) and at least as long as the pack; more bytes are ignored. O(1), but
-// for kDefinitions packs, whose definitions are decoded once. Guarantees: header fields are consistent with each other
-// and with the length, records() lies inside, every definition of a kDefinitions pack can be decoded. Not checked: that
-// rank, partition, function, comm and file numbers are ones that the reader knows; readers of records must check what
-// they index with.
+// Requires that bytes_untrusted is aligned to 8 (checked) and at least as long as the pack; more bytes are ignored.
+// O(1), except that the definitions of a kDefinitions pack are decoded once. Guarantees: header fields are consistent
+// with each other and with the length, records() lies inside, every definition of a kDefinitions pack can be decoded.
+// Not checked: whether the reader knows the rank, partition, function, comm and file numbers; readers of records must
+// check every index.
 [[nodiscard]] PackCheck check_pack(std::span<const std::byte> bytes_untrusted);
 
 }  // namespace ardoise::instrument

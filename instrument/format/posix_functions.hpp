@@ -1,7 +1,7 @@
-// The POSIX and stdio functions that are recorded: numbers of PosixRecord::function, their names and categories. Used
-// by the hooks (posix_*_hooks.cpp) and by every reader. Variants are recorded under the plain name: open64 as open,
-// pread64 as pread, __read_chk as read, vfprintf and printf as fprintf … Copies within the kernel are two calls:
-// sendfile, with the time, reads, and sendfile_to, of no time, writes.
+// The recorded POSIX and stdio functions: numbers of PosixRecord::function, their names and categories. Used by the
+// hooks (posix_*_hooks.cpp) and by every reader. Variants are recorded under the plain name: open64 as open, pread64 as
+// pread, __read_chk as read, vfprintf and printf as fprintf …. A copy within the kernel is recorded as two calls:
+// sendfile, with the time, reads, and sendfile_to, with no time, writes.
 #pragma once
 
 #include <array>
@@ -42,12 +42,12 @@ enum class PosixFunction : std::uint16_t {
   kMsync,
   kSendfile,
   kCopyFileRange,
-  // The other end of a copy within the kernel: a call has one file, and these have two.
+  // The second end of a copy within the kernel: a recorded call has one file, and a copy has two.
   kSendfileTo,
   kCopyFileRangeTo,
 };
 
-// Bytes of kRead and kWrite calls moved; those of kMapping were only mapped.
+// Calls of kRead and kWrite moved their bytes; calls of kMapping only mapped them.
 enum class PosixCategory : std::uint16_t { kMetadata, kRead, kWrite, kSync, kMapping };
 
 struct PosixFunctionInfo {
@@ -81,7 +81,7 @@ inline constexpr auto kPosixFunctions = std::to_array<PosixFunctionInfo>({
 inline constexpr std::size_t kPosixFunctionCount = kPosixFunctions.size();
 static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kCopyFileRangeTo) + 1);
 
-// "" and kMetadata for a number that is none (records come from outside).
+// Returns "" and kMetadata for an invalid number (records come from outside).
 [[nodiscard]] constexpr PosixFunctionInfo posix_function_info(std::uint16_t function) {
   return function < kPosixFunctionCount ? kPosixFunctions[function] : PosixFunctionInfo{"", PosixCategory::kMetadata};
 }

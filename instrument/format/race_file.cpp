@@ -1,4 +1,3 @@
-// See race_file.hpp.
 #include "instrument/format/race_file.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMaxStreams = 1u << 20, kMaxHeaderText = 1u << 16;
 
-// Copied out: the bytes may lie anywhere.
+// Copied, since the bytes may be unaligned.
 template <class T>
 bool read(std::span<const std::byte> bytes, T& value) {
   if (bytes.size() < sizeof value) return false;
@@ -80,7 +79,7 @@ void RaceFile::read_blocks(std::span<const std::byte> rest) {
 }
 
 void RaceFile::read_open(std::span<const std::byte> slots) {
-  // A process that died in the middle of its last block has that block here.
+  // A process that died while writing its last block has that block here.
   if (damage_.starts_with("is cut off")) damage_.clear();
   for (; slots.size() >= kRaceSlotBytes; slots = slots.subspan(kRaceSlotBytes)) {
     std::array<std::uint32_t, 4> words{};

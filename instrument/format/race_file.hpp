@@ -1,5 +1,5 @@
-// One process's record of races, read: header, blocks, and what a process that died had not yet put into blocks.
-// Bytes come from outside and are checked; a record that is cut off is as long as what is whole of it.
+// Reads one process's record of races: header, blocks, and the data that a process that died had not yet put into
+// blocks. Bytes come from outside and are checked; a truncated record is used up to its last whole block.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@ namespace ardoise::instrument {
 
 class RaceFile {
  public:
-  // Both spans outlive this. `open`: the file beside, if there is one.
+  // Both spans outlive this object. `open`: the bytes of the .open file, if there is one.
   RaceFile(std::span<const std::byte> file_untrusted, std::optional<std::span<const std::byte>> open_untrusted);
 
-  // "": it can be used; else a clause without subject: "is cut off in its header".
+  // "": the file is usable; otherwise a clause without subject: "is cut off in its header".
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] const RaceFileHeader& header() const { return header_; }
   [[nodiscard]] const std::string& program() const { return program_; }
   [[nodiscard]] const std::string& build_id() const { return build_id_; }
   [[nodiscard]] const std::string& mpi_library() const { return mpi_library_; }
-  // Nothing: the process has not come to MPI_Finalize.
+  // Empty: the process did not reach MPI_Finalize.
   [[nodiscard]] const std::optional<RaceEnd>& end() const { return end_; }
-  // "": all blocks are whole; else a clause about the first one that is not. What comes before it can be used.
+  // "": all blocks are whole; otherwise a clause about the first damaged one. All blocks before it are usable.
   [[nodiscard]] const std::string& damage() const { return damage_; }
-  // "": all decisions up to its end, or up to the death of the process, can be read; else a clause as those above.
-  // Reads them all.
+  // "": all decisions up to its end, or up to the death of the process, can be read; otherwise a clause as above. Reads
+  // them all.
   [[nodiscard]] std::string fault_inside() const;
   // Number of the last stream: streams of threads are 1 ... last_stream().
   [[nodiscard]] std::uint32_t last_stream() const {
@@ -60,14 +60,14 @@ class RaceFile {
   std::vector<Stream> streams_;
 };
 
-// The decisions of a stream, from its beginning. Refers to the file.
+// The decisions of a stream, from its start. Refers to the file.
 class RaceStream final : private RaceBytes {
  public:
   RaceStream(const RaceFile& file, std::uint32_t number);
   RaceStream(const RaceStream&) = delete;
   RaceStream& operator=(const RaceStream&) = delete;
 
-  // nullptr: that was all, or is_sound() is false. Valid until the next call.
+  // nullptr: the stream ended, or is_sound() is false. Valid until the next call.
   [[nodiscard]] const RaceEntry* next() { return decoder_.next(); }
   [[nodiscard]] std::uint64_t skip_repeats() { return decoder_.skip_repeats(); }
   [[nodiscard]] const std::vector<RaceKey>& keys() const { return decoder_.keys(); }
@@ -76,7 +76,7 @@ class RaceStream final : private RaceBytes {
  private:
   [[nodiscard]] std::span<const std::byte> next_piece() override;
 
-  const RaceFile::Stream* stream_ = nullptr;  // nullptr: the file has none of this number
+  const RaceFile::Stream* stream_ = nullptr;  // nullptr: the file has no stream with this number
   std::size_t piece_ = 0;
   std::vector<std::byte> unpacked_;
   bool sound_ = true;

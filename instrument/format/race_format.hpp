@@ -1,15 +1,15 @@
-// A record of races: what every MPI call of one process came to whose outcome the program does not fix
-// (docs/guide/races.md). One file a process, written by races/race_recorder.hpp, read by races/race_forcer.hpp and by
-// the launcher.
+// A record of races: the outcomes of all MPI calls of one process that the program itself does not determine
+// (docs/guide/races.md). There is one file per process, written by races/race_recorder.hpp, read by
+// races/race_forcer.hpp and by the launcher.
 //
 //   file      RaceFileHeader, texts, then blocks in any order of streams, each stream's in its own order
 //   block     RaceBlock, `packed` bytes of zstd (or, kRaceEnd, a RaceEnd as it is)
-//   stream    the concatenation of its blocks: tokens (race_tokens.hpp). Stream 0 tells what non-blocking receives came
-//             to; stream n is that of the n-th thread that has called MPI.
-//   beside    NAME.open while the process lives, or when it died: a RaceSlot for each stream, with what is not yet in a
-//             block. A mapping of that file is the memory that streams are written into, so it survives the process.
+//   stream    the concatenation of its blocks: tokens (race_tokens.hpp). Stream 0 holds the outcomes of non-blocking
+//             receives; stream n is that of the n-th thread that has called MPI.
+//   beside    NAME.open while the process lives, and after it died: a RaceSlot for each stream, with the data not yet
+//             in a block. Streams are written into a mapping of that file, so the data survives the process.
 //
-// Everything is in the byte order of the machine, which the header tells.
+// All numbers have the byte order of the machine, which the header identifies.
 #pragma once
 
 #include <atomic>
@@ -24,12 +24,13 @@ inline constexpr std::uint64_t kRaceMagic =
     0x3145434152445241u;                                      // "ARDRACE1", read on a machine of the same byte order
 inline constexpr std::uint32_t kRaceBlockMark = 0x4B4C4252u;  // "RBLK"
 inline constexpr std::uint32_t kRaceSlotMark = 0x544C5352u;   // "RSLT"
-inline constexpr std::uint32_t kRaceEnd = 0xFFFFFFFFu;        // as a stream: the process has come to MPI_Finalize
+inline constexpr std::uint32_t kRaceEnd = 0xFFFFFFFFu;        // as a stream: the process reached MPI_Finalize
 
 struct RaceFileHeader {
   std::uint64_t magic = kRaceMagic;
   std::uint32_t version = kRaceVersion;
-  std::uint32_t text_bytes = 0;  // of the texts behind: program, build id, MPI library, each with a zero byte behind it
+  // Size of the texts that follow: program, build id, MPI library, each with a terminating zero byte.
+  std::uint32_t text_bytes = 0;
   std::uint32_t ranks = 0;       // of the program's MPI_COMM_WORLD
   std::uint32_t rank = 0;
   std::uint32_t partition = 0;
@@ -48,10 +49,10 @@ struct RaceBlock {
 static_assert(sizeof(RaceBlock) == 24);
 inline constexpr std::uint32_t kMaxRaceBlock = 1u << 20;  // unpacked bytes
 
-// What was seen that cannot be forced (RaceEnd::seen).
+// Events that cannot be forced, as flags (RaceEnd::seen).
 inline constexpr std::uint32_t kSeenAccumulate = 1, kSeenWindowTest = 2, kSeenPartArrived = 4, kSeenFreedReceive = 8;
 
-// Why a record ends before its program (RaceEnd::why).
+// Why a record ends before its program does (RaceEnd::why).
 enum class RaceEndReason : std::uint32_t { kFinalized = 0, kDiskFailed = 1 };
 
 struct RaceEnd {
@@ -65,12 +66,12 @@ static_assert(sizeof(RaceEnd) == 24);
 
 inline constexpr std::size_t kRaceSlotBytes = std::size_t{64} << 10;
 struct RaceSlot {
-  std::uint32_t mark;  // kRaceSlotMark while a stream has it
+  std::uint32_t mark;  // kRaceSlotMark while a stream uses the slot
   std::uint32_t stream;
   std::uint32_t sequence;  // of the block that is being filled. Smaller than the next one of the file: it is there
   std::uint32_t unused;
-  // Bytes that are whole, and above them how often the last decision was repeated since. One word, so that a process
-  // that is killed leaves either all or nothing of a decision.
+  // Number of whole bytes and, in the upper bits, the count of repeats of the last decision. Both are one word, so a
+  // process that is killed leaves either all or nothing of a decision.
   std::atomic<std::uint64_t> state;
   std::uint64_t reserved;
 
@@ -86,14 +87,16 @@ static_assert(sizeof(RaceSlot) == 32 && std::atomic<std::uint64_t>::is_always_lo
   return std::to_string(partition) + "-" + std::to_string(rank) + ".races";
 }
 inline constexpr const char* kRaceFileEnd = ".races";
-inline constexpr const char* kRaceOpenEnd = ".open";    // behind the file's name
-inline constexpr const char* kRaceSites = "sites.txt";  // of the launcher: names of call sites (races/race_sites.hpp)
+inline constexpr const char* kRaceOpenEnd = ".open";  // appended to the file's name
+// Written by the launcher: names of call sites (races/race_sites.hpp).
+inline constexpr const char* kRaceSites = "sites.txt";
 
-// In the output folder: where processes have departed from the record, a line each: rank, function, module, offset,
-// between tabs. The launcher says what the process could not: file and line.
+// File in the output folder that lists where processes departed from the record. A line has rank, function, module,
+// offset, separated by tabs. The launcher reports the departures with file and line.
 inline constexpr const char* kRaceDepartures = ".departures";
 
-// Beside it: which processes of a forced run have come to MPI_Finalize, in any order. The launcher removes it.
+// File beside it that lists the processes of a forced run that reached MPI_Finalize, in any order. The launcher removes
+// it.
 inline constexpr const char* kRaceEnded = ".departures.ended";
 struct RaceEnded {
   std::int32_t partition, rank;

@@ -1,4 +1,3 @@
-// See race_tokens.hpp.
 #include "instrument/format/race_tokens.hpp"
 
 #include <algorithm>

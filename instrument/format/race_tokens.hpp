@@ -1,7 +1,7 @@
-// How decisions become bytes, and bytes decisions. A decision is a key (which function was called from where, on what
-// communicator) and a few numbers (what it came to). Most decisions of a program are among few different ones, so each
-// different one is defined once and is a byte from then on, and what is repeated is a count. zstd sees these bytes
-// (race_format.hpp): one of eight sources takes some three to four bits on disk.
+// Encodes decisions as bytes and decodes them. A decision is a key (function, call site, communicator) and a few
+// numbers (the outcome). Most decisions of a program repeat a few different ones: each different decision is defined
+// once and takes one byte from then on, and repeats are counted. zstd compresses these bytes (race_format.hpp): a
+// choice among eight sources takes three to four bits on disk.
 //
 //   0x00 … 0xEF      the decision with this number in the dictionary
 //   kWide n          the decision n >= kWide's first
@@ -24,8 +24,8 @@ namespace ardoise::instrument {
 
 struct RaceKey {
   std::string function;      // "MPI_Recv"
-  std::string module;        // file name of the object that the call is in; "": none is loaded there
-  std::uint64_t offset = 0;  // in it, of the return address
+  std::string module;        // file name of the object with the call; "": unknown
+  std::uint64_t offset = 0;  // of the return address in the object
   std::int32_t comm_size = 0;
   friend bool operator==(const RaceKey&, const RaceKey&) = default;
 };
@@ -42,18 +42,18 @@ inline constexpr std::uint32_t kDictionary = 4096;
 inline constexpr std::uint32_t kMaxKeys = 1u << 20, kMaxText = 4096;
 }  // namespace race_tokens
 
-// Of one stream. Not thread safe.
+// Encodes one stream. Not thread safe.
 class RaceEncoder {
  public:
   RaceEncoder();
 
-  // What the decision adds to the stream, valid until the next call. Empty: it is the last one once more, which the
-  // caller counts, and gives that count to the next call that is not empty, or to repeats().
-  // key: number of a key that was given before, or the next one, with its texts.
+  // The bytes that the decision adds to the stream, valid until the next call. Empty: the decision repeats the last
+  // one; the caller counts repeats and passes the count to the next call that returns bytes, or to repeats(). key:
+  // number of a known key, or the next number together with the new key.
   [[nodiscard]] std::span<const std::byte> add(std::uint32_t key, std::span<const std::int32_t> values,
                                                std::uint32_t repeated, const RaceKey* new_key = nullptr);
   [[nodiscard]] std::span<const std::byte> repeats(std::uint32_t count);
-  // How many keys the stream knows: the number of the next one.
+  // Number of keys in the stream, and the number of the next one.
   [[nodiscard]] std::uint32_t keys() const { return keys_; }
 
  private:
@@ -75,11 +75,11 @@ class RaceEncoder {
   std::uint32_t last_;
 };
 
-// Where a decoder gets its bytes from.
+// The source of a decoder's bytes.
 class RaceBytes {
  public:
   virtual ~RaceBytes() = default;
-  // The next piece; empty: there is none.
+  // The next piece; empty: the end.
   [[nodiscard]] virtual std::span<const std::byte> next_piece() = 0;
 };
 
@@ -87,13 +87,13 @@ class RaceDecoder {
  public:
   explicit RaceDecoder(RaceBytes& bytes_untrusted) : bytes_(bytes_untrusted) {}
 
-  // nullptr: the stream ends here, or, where is_sound() is false, what follows is no token. Valid until the next call.
+  // nullptr: the stream ended, or, if is_sound() is false, the next token is invalid. Valid until the next call.
   [[nodiscard]] const RaceEntry* next();
   [[nodiscard]] bool is_sound() const { return sound_; }
   [[nodiscard]] const std::vector<RaceKey>& keys() const { return keys_; }
-  // How many more times the last decision comes before another one does. They are passed over.
+  // Skips the remaining repeats of the last decision and returns their number.
   [[nodiscard]] std::uint64_t skip_repeats() { return std::exchange(repeats_, 0); }
-  // The last decision comes so many more times at the end of the stream.
+  // Adds repeats of the last decision at the end of the stream.
   void add_repeats(std::uint64_t count) { final_repeats_ = count; }
 
  private:
@@ -107,7 +107,7 @@ class RaceDecoder {
   std::span<const std::byte> piece_;
   std::vector<RaceEntry> known_;
   std::vector<RaceKey> keys_;
-  std::size_t values_ = 0, key_texts_ = 0;  // of all that are known
+  std::size_t values_ = 0, key_texts_ = 0;  // of all known keys
   std::size_t last_ = SIZE_MAX;
   std::uint64_t repeats_ = 0, final_repeats_ = 0;
   bool sound_ = true;

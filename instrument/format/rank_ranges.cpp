@@ -1,4 +1,3 @@
-// See rank_ranges.hpp.
 #include "instrument/format/rank_ranges.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
-// The shape of the records that functions of a role make. A template, since this layer does not know vmpi::Role.
+// The shape of records of functions with a given role. A template, since this layer does not know vmpi::Role.
 #pragma once
 
 #include "instrument/format/event_format.hpp"
 
 namespace ardoise::instrument {
 
-// kLocal where the role alone does not say it.
+// kLocal if the role alone does not determine the shape.
 template <class Role>
 [[nodiscard]] constexpr Shape shape_of_role(Role role) {
   switch (role) {

@@ -1,4 +1,4 @@
-// The process ends by its own will and not by exit(), which preload.cpp hears of.
+// Hooks of the direct exits of a process; exit() runs a handler of preload.cpp.
 #include "instrument/hooks/real_function.hpp"
 #include "instrument/process/ending/end_note.hpp"
 

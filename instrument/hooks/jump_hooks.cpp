@@ -1,5 +1,5 @@
-// longjmp and its kin, by which programs leave calls of MPI: an error handler jumps back to main. The call's wrapper
-// never sees its end then.
+// Hooks of longjmp and its variants, by which programs leave MPI calls: an error handler jumps back to main. The
+// wrapper of the call then never sees its end.
 #include <csetjmp>
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 namespace ardoise::instrument {
 namespace {
 
-// The stack pointer to which the jump goes. glibc hides it with a secret of the thread (PTR_MANGLE); nullptr: not known
-// on this machine.
+// The stack pointer at the target of the jump. glibc encodes it with a secret of the thread (PTR_MANGLE). nullptr:
+// unsupported machine.
 const char* target_of([[maybe_unused]] const __jmp_buf_tag* environment) noexcept {
 #if defined(__x86_64__) && defined(__LP64__) && defined(__GLIBC__)
   constexpr int kStackPointer = 6;

@@ -1,5 +1,5 @@
 // Hooks of the system calls on descriptors: open to close, read and write in all forms, mmap. Their 64-bit and
-// fortified spellings, which programs call depending on how they were compiled, are recorded under the plain name.
+// fortified spellings, which depend on how a program was compiled, are recorded under the plain name.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -42,7 +42,7 @@ auto record_transfer_at(PosixFunction function, const void* caller, int descript
   return call.end_with_bytes(move());
 }
 
-// The written end is a call of its own, of no time.
+// The written end is a separate call without time.
 template <class Move>
 [[gnu::always_inline]] inline ssize_t record_copy(PosixFunction reads, PosixFunction writes, const void* caller,
                                                   int from, int to, Move&& move) {
@@ -116,7 +116,7 @@ ARDOISE_HOOK(int, close, int descriptor) {
   return call.end(result);
 }
 
-// Not recorded: they only change what a descriptor stands for.
+// Not recorded: they only change the file of a descriptor.
 ARDOISE_HOOK(int, dup2, int from, int to) {
   const int result = real_dup2(from, to);
   if (from != to) forget_descriptor(result);
@@ -198,7 +198,7 @@ ARDOISE_HOOK(ssize_t, copy_file_range, int from, off64_t* from_offset, int to, o
   return record_copy(PosixFunction::kCopyFileRange, PosixFunction::kCopyFileRangeTo, ARDOISE_CALLER, from, to,
                      [=] { return real_copy_file_range(from, from_offset, to, to_offset, bytes, flags); });
 }
-// No hook of splice(): it would win over a library of the program's that gives its own function this name.
+// No hook of splice(): it would replace a function of this name in a library of the program.
 
 // ---- positions, sizes, durability
 
@@ -228,11 +228,11 @@ ARDOISE_HOOK(int, fdatasync, int descriptor) {
                       [=] { return real_fdatasync(descriptor); });
 }
 
-// ---- mapping of files. Anonymous memory is none of our business.
+// ---- mapping of files; anonymous memory is not recorded
 
 namespace {
 
-// dlsym() may allocate, and an allocator that calls mmap() through us would look mmap up for ever.
+// dlsym() may allocate, and an allocator that calls this hook of mmap() would recurse for ever.
 template <class Real>
 void* map(const Real& real, void* address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
   static thread_local bool looking_up [[gnu::tls_model("initial-exec")]] = false;

@@ -1,5 +1,5 @@
-// Hooks of the printf family, all recorded as fprintf with the bytes they return. The variadic forms call the real
-// va_list form, which is what libc does too.
+// Hooks of the printf family, all recorded as fprintf with the bytes that they return. The variadic forms call the real
+// va_list form, as libc does.
 #include <cstdarg>
 #include <cstdio>
 

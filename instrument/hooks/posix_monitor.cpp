@@ -1,4 +1,3 @@
-// See posix_monitor.hpp.
 #include "instrument/hooks/posix_monitor.hpp"
 
 #include "instrument/machine/vfork_child.hpp"
@@ -10,7 +9,7 @@ Session* PosixCall::observing_session() noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[likely]]
     return nullptr;
-  // Deeper in the stack than an observed MPI call of this thread.
+  // True if deeper in the stack than an observed MPI call of this thread.
   if (vmpi::stack_address() < vmpi::outermost_call) return nullptr;
   if (is_vfork_child()) return nullptr;
   return current;
@@ -27,7 +26,7 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
   if (stream != nullptr) opened_descriptor(descriptor_of(stream));
 }
 
-// Of what reads or writes, but for copies within the kernel.
+// Counts calls that read or write, except copies within the kernel.
 void PosixCall::count_access(std::uint64_t bytes) noexcept {
   const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(open_.function)].category;
   const bool write = category == PosixCategory::kWrite;
@@ -44,16 +43,16 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
   if (thread == nullptr) {
     recorder.count_only(event);
   } else {
-    const Stay stay(thread->activity, Activity::kHook, recorder.active);
-    if (stay.refused()) recorder.count_only(event);
-    if (stay.entered()) {
+    const ActivityScope scope(thread->activity, Activity::kHook, recorder.active);
+    if (scope.refused()) recorder.count_only(event);
+    if (scope.entered()) {
       const CostTimer timer(*thread, recorder.cost);
       thread->may_send = false;
-      const bool tells_context = session_->has_call_stacks && current_sampled != nullptr;
-      if (tells_context) [[unlikely]]
-        session_->sampling.tell_context(*current_sampled, frame, event.begin, event.end);
+      const bool has_context = session_->has_call_stacks && current_sampled != nullptr;
+      if (has_context) [[unlikely]]
+        session_->sampling.record_context(*current_sampled, frame, event.begin, event.end);
       const CallSums sums = recorder.posix(*thread, event);
-      if (tells_context && sums.calls == 0) [[unlikely]]
+      if (has_context && sums.calls == 0) [[unlikely]]
         thread->drop_context();
       if (sums.calls != 0 && !failed) count_access(bytes);
       if (sums.calls != 0 && current_sampled != nullptr) session_->sampling.count_call(*current_sampled, frame, sums);
@@ -78,7 +77,7 @@ int descriptor_of(std::FILE* stream) noexcept {
 
 }  // namespace ardoise::instrument
 
-// As in observed_enter.cpp: the registers as the hook's call left them.
+// As in observed_enter.cpp: the registers at the hook's call.
 #if defined(__x86_64__)
 
 extern "C" [[gnu::used, gnu::visibility("hidden")]] void ardoise_posix_end_from(ardoise::instrument::PosixCall& call,

@@ -1,4 +1,4 @@
-// What all POSIX hooks share: whether to record, and the recording. A hook looks like this:
+// The common part of all POSIX hooks: the decision to record, and the recording. A hook looks like this:
 //
 //   ARDOISE_HOOK(int, fsync, int descriptor) {
 //     PosixCall call(PosixFunction::kFsync, __builtin_return_address(0));
@@ -6,9 +6,9 @@
 //     return call.end(real_fsync(descriptor));
 //   }
 //
-// From the constructor to record() the thread is in the call, for samples; record() finds its calling context.
-// Nothing is held while the real function runs: it may block, be cancelled, or come back to a hook. The program may be
-// in a signal handler, whatever that has interrupted: everything here is async-signal-safe (machine/activity.hpp).
+// The thread counts as in the call, for samples, from the constructor to record(), which finds the calling context. No
+// lock is held while the real function runs: it may block, be cancelled, or re-enter a hook. The program may be in a
+// signal handler that interrupted any code: all functions here are async-signal-safe (machine/activity.hpp).
 #pragma once
 
 #include <cerrno>
@@ -22,12 +22,11 @@
 namespace ardoise::instrument {
 class PosixCall;
 }
-// See PosixCall::record().
 extern "C" void ardoise_on_posix_end(ardoise::instrument::PosixCall& call, std::uint64_t bytes, bool failed) noexcept;
 
 namespace ardoise::instrument {
 
-// Of a stream, keeping errno; -1: it has none.
+// The descriptor of a stream, or -1. Keeps errno.
 [[nodiscard]] int descriptor_of(std::FILE* stream) noexcept;
 
 class PosixCall {
@@ -40,7 +39,7 @@ class PosixCall {
     if (session_ != nullptr) begin();
   }
 
-  // Which file, asked before the real call: it may close it.
+  // Sets the file of the call. Called before the real function, which may close the file.
   void on_descriptor(int descriptor) noexcept {
     if (session_ == nullptr) return;
     descriptor_ = descriptor;
@@ -49,23 +48,24 @@ class PosixCall {
   void on_stream(std::FILE* stream) noexcept {
     if (session_ != nullptr) on_descriptor(descriptor_of(stream));
   }
-  // Where the call reads or writes, if not where the descriptor stands.
+  // Position of the access, if it is not the descriptor's own.
   void at(std::int64_t position) noexcept { position_ = position; }
-  // The descriptor stands there now.
+  // The descriptor's position after the call.
   void moved_to(std::int64_t position) noexcept {
     if (session_ != nullptr) session_->recorder.accesses.move_to(descriptor_, position);
   }
-  // The call has opened it: whatever the descriptor was before, it is something else now.
+  // The call opened this descriptor, which now refers to another file than before.
   void opened_descriptor(int descriptor) noexcept;
   void opened_stream(std::FILE* stream) noexcept;
 
-  // The call has ended; bytes moved, or failed. Keeps errno.
+  // Ends the call: bytes moved, or failed. Keeps errno.
   void record(std::uint64_t bytes, bool failed) noexcept {
     if (session_ != nullptr) ardoise_on_posix_end(*this, bytes, failed);
   }
-  // What record() comes to: `frame` is where it was called.
+  // The second half of record(): `frame` is the frame of its caller.
   void end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept;
-  // For functions that return -1 on failure and else the bytes moved, or for those that move none.
+  // For functions that return -1 on failure and otherwise the number of bytes moved; end() for functions that move
+  // none.
   template <class Result>
   Result end_with_bytes(Result result) noexcept {
     record(result < 0 ? 0 : static_cast<std::uint64_t>(result), result < 0);
@@ -81,12 +81,12 @@ class PosixCall {
 
  private:
   void count_access(std::uint64_t bytes) noexcept;
-  // nullptr: nothing is recorded in this process, or this call is made by MPI, or in a vfork() child.
+  // nullptr: the process records nothing, MPI made this call, or this is a vfork() child.
   static Session* observing_session() noexcept;
   std::uint32_t number_of(int descriptor) noexcept { return session_->recorder.files.of_descriptor(descriptor); }
   [[gnu::always_inline]] void begin() noexcept {
     open_.frame = __builtin_frame_address(0);
-    // One by one: a copy of both at once would wait for the two stores of the call before.
+    // Member by member: one copy of both would wait for the two stores of the previous call (store forwarding).
     outer_.return_address = observed_posix.return_address;
     outer_.call = observed_posix.call;
     outer_.function = observed_posix.function;
@@ -96,12 +96,12 @@ class PosixCall {
 
   Session* session_;
   OpenPosixCall open_;
-  ObservedPosix outer_;  // a signal handler's call is in what it interrupted
+  ObservedPosix outer_;  // the interrupted call, if a signal handler makes this one
   std::int64_t position_ = FileAccesses::kHere;
   int descriptor_ = -1;
 };
 
-// A descriptor was closed or replaced, by the program, MPI or ourselves alike: forget its name.
+// Forgets the file of a descriptor that the program, MPI or this library closed or replaced.
 void forget_descriptor(int descriptor) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,6 +1,6 @@
 // Hooks of stdio. glibc's streams read and write inside libc, past the hooks of read() and write(), so bytes are
-// counted here, where the program asks for them. Single characters (getc, putc, putchar, ungetc) and scanf are not
-// hooked: docs/internals/instrument.md.
+// counted at the calls of the program. Single characters (getc, putc, putchar, ungetc) and scanf are not hooked:
+// docs/internals/instrument.md.
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>

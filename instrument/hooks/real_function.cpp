@@ -1,9 +1,9 @@
-// When the library is loaded, looks up all functions that it hooks: see real_function.hpp.
+// Looks up all hooked functions when the library is loaded: see real_function.hpp.
 #include "instrument/hooks/real_function.hpp"
 
 #include <cstdlib>
 
-// Of the linker: where the section begins and ends.
+// The linker defines the begin and end of the section.
 extern "C" [[gnu::visibility("hidden")]] const ardoise::instrument::RealEntry* const __start_ardoise_real_functions[];
 extern "C" [[gnu::visibility("hidden")]] const ardoise::instrument::RealEntry* const __stop_ardoise_real_functions[];
 
@@ -12,7 +12,7 @@ namespace {
 
 struct SharedName {
   const char* name;
-  void** target;  // of its jump
+  void** target;  // of the jump
 };
 
 const void* base_of(const void* address) noexcept {
@@ -25,7 +25,7 @@ const void* base_of(const void* address) noexcept {
 extern "C" [[gnu::visibility("hidden")]] const SharedName __start_ardoise_shared_names[];
 extern "C" [[gnu::visibility("hidden")]] const SharedName __stop_ardoise_shared_names[];
 
-// To what the caller would have called without us, where that is not the C library's.
+// Redirects the jump to the next definition of the function, if that is not the C library's.
 static void go_past_own_functions() {
   const void* const libc = base_of(reinterpret_cast<const void*>(&std::abort));
   for (const auto* shared = __start_ardoise_shared_names; shared != __stop_ardoise_shared_names; ++shared) {
@@ -44,7 +44,7 @@ namespace {
     (void)(*entry)->find();
   }
   go_past_own_functions();
-  ::dlerror();  // a function that this C library lacks is no error that the program should find
+  ::dlerror();  // hides the error for a function that this C library lacks
 }
 
 }  // namespace

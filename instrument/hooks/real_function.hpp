@@ -1,4 +1,4 @@
-// The function behind a hook: what the program would have called without us.
+// The real function behind a hook, which the program would have called without this library.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,15 +7,15 @@
 
 namespace ardoise::instrument {
 
-// Looked up when the library is loaded (real_function.cpp), since a hook may be called in a signal handler, where
-// dlsym() is not allowed; or at the first call, which may come before any constructor of this library has run.
-// Constant-initialised, so that it is usable by then. Two threads may look up at once: they find the same.
+// The lookup runs when the library is loaded (real_function.cpp), since a hook may be called in a signal handler, where
+// dlsym() is not allowed. A call before that looks up itself. Constant-initialised, so that it works before any
+// constructor of this library. Two threads may look up at once: both find the same function.
 class RealEntry {
  public:
   explicit constexpr RealEntry(const char* name) : name_(name) {}
 
   [[nodiscard]] void* find() const {
-    // Relaxed: the pointer says it all.
+    // Relaxed: no other data depends on the pointer.
     if (void* const found = function_.load(std::memory_order_relaxed); found != nullptr) [[likely]]
       return found;
     void* const found = ::dlsym(RTLD_NEXT, name_);
@@ -42,8 +42,8 @@ class RealFunction : public RealEntry {
 
 }  // namespace ardoise::instrument
 
-// Defines the exported function `name` under a C++ name of our own: the headers' declarations, with their attributes
-// and inline variants, do not stand in the way. In its body __builtin_return_address(0) is in the program.
+// Defines the exported function `name` under a separate C++ name, so that the headers' declarations, with their
+// attributes and inline variants, do not conflict. In its body __builtin_return_address(0) is in the program.
 #define ARDOISE_REPLACE(result, name, ...)                                                                         \
   extern "C" [[gnu::visibility("default"), gnu::noinline]] result ardoise_hook_##name(__VA_ARGS__) __asm__(#name); \
   result ardoise_hook_##name(__VA_ARGS__)
@@ -53,10 +53,9 @@ class RealFunction : public RealEntry {
   ARDOISE_REAL_FUNCTION(name, result(__VA_ARGS__)) \
   ARDOISE_REPLACE(result, name, __VA_ARGS__)
 
-// Hooks of functions whose names libraries of programs also give to functions of their own, with other parameters and
-// results (dup, getline …), and of those with variable arguments, which a hook cannot pass on. The exported name is a
-// jump: to the hook, or past us where the next definition is not the C library's (real_function.cpp). No register is
-// touched on the way.
+// For functions whose names libraries also use for functions of their own, with other parameters and results (dup,
+// getline …), and for functions with variable arguments, which a hook cannot pass on. The exported name is a jump to
+// the hook, or to the next definition if that is not the C library's (real_function.cpp). The jump changes no register.
 #if defined(__x86_64__) && defined(__LP64__)
 
 #define ARDOISE_REPLACE_UNLESS_OWN(result, name, ...)                                                                  \
@@ -70,7 +69,7 @@ class RealFunction : public RealEntry {
 
 #else
 
-// Here a library's own function of such a name is hidden by our hook.
+// On these machines the hook hides a library's own function of such a name.
 #define ARDOISE_REPLACE_UNLESS_OWN(...) ARDOISE_REPLACE(__VA_ARGS__)
 
 #endif
@@ -79,7 +78,7 @@ class RealFunction : public RealEntry {
   ARDOISE_REAL_FUNCTION(name, result(__VA_ARGS__)) \
   ARDOISE_REPLACE_UNLESS_OWN(result, name, __VA_ARGS__)
 
-// The section holds a pointer to each, for real_function.cpp.
+// The section holds a pointer to each entry, for real_function.cpp.
 #define ARDOISE_REAL_FUNCTION(name, ...)                               \
   constinit static const RealFunction<__VA_ARGS__> real_##name(#name); \
   [[gnu::used, gnu::section("ardoise_real_functions")]] static const RealEntry* const entry_of_##name = &real_##name;

@@ -1,5 +1,5 @@
-// Calls by which a program gives up rights: another user, fewer capabilities, a sandbox. Its survivor has the program's
-// memory and would keep the rights, so that whoever takes over the program had them, too: it ends before.
+// Hooks of calls by which a program gives up rights: another user, fewer capabilities, a sandbox. The survivor has the
+// program's memory and would keep the rights, so an attacker of the program could use them: it ends first.
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// A process without rights of its own goes to and fro between nothing.
+// A process without special rights changes nothing by such a call.
 void before_other_user() noexcept {
   uid_t real = 0, effective = 0, saved = 0;
   if (::getresuid(&real, &effective, &saved) == 0 && real != 0 && real == effective && real == saved) return;
@@ -99,7 +99,7 @@ ARDOISE_HOOK(int, chroot, const char* path) {
   end_survivor();
   return real_chroot(path);
 }
-// Variable arguments, of which the kernel takes four.
+// Variable arguments; the kernel takes four.
 ARDOISE_HOOK(int, prctl, int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   if (gives_up_rights(option)) end_survivor();
   return real_prctl(option, a, b, c, d);

@@ -1,5 +1,5 @@
-// What the program does that sampling has to know of: threads begin, signals are taken or masked, modules are unloaded.
-// Each hook does what the program asked for; none is needed for sampling to be safe but those of signals and dlclose.
+// Hooks of events that concern sampling: threads begin, signals are used or masked, modules are unloaded. Each hook
+// also does what the program asked for. Only those of signals and dlclose are needed for safety.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -48,12 +48,12 @@ ARDOISE_HOOK(int, pthread_create, pthread_t* thread, const pthread_attr_t* attri
   return error;
 }
 
-// ---- our signal
+// ---- the sampling signal
 
 namespace {
 
-// nullptr: nothing is sampled, or this is a vfork() child. Its actions and its mask are its own, and what is kept of
-// them here is its parent's.
+// nullptr: nothing is sampled, or this is a vfork() child. The child has its own actions and mask, and the data here
+// describes its parent.
 Sampler* sampler_of_caller() {
   Sampler* const current = sampler.load(std::memory_order_acquire);
   return current != nullptr && !is_vfork_child() ? current : nullptr;
@@ -64,8 +64,8 @@ bool is_ours(int number) {
   return current != nullptr && current->signal() == number;
 }
 
-// The program sets the action of the signal that it does not know to be ours. It stays ours in a handler that has
-// interrupted this library, where sampling cannot be stopped: that waits.
+// The program sets an action for the sampling signal, which it regards as free. In a handler that interrupted this
+// library the signal stays with the sampler, since stopping it would wait.
 void taken(int number) {
   const bool is_inside = own_activity != nullptr && own_activity->load(std::memory_order_relaxed) != Activity::kProgram;
   if (!is_ours(number) || is_inside) return;
@@ -73,7 +73,7 @@ void taken(int number) {
   if (current != nullptr) current->signal_was_taken();
 }
 
-// A set without our signal: blocked, it would stay pending, and be what sigwait() gives the program.
+// A set without the sampling signal: a blocked one would stay pending, and sigwait() would return it to the program.
 const sigset_t* without_ours(const sigset_t* set, sigset_t& copy) {
   const Sampler* const current = sampler_of_caller();
   if (current == nullptr || set == nullptr || ::sigismember(set, current->signal()) != 1) return set;
@@ -82,7 +82,7 @@ const sigset_t* without_ours(const sigset_t* set, sigset_t& copy) {
   return &copy;
 }
 
-// The thread believes that it has blocked our signal.
+// The program regards the sampling signal as blocked in this thread.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool seems_blocked = false;
 
 template <class Real>
@@ -112,7 +112,7 @@ namespace {
 
 constexpr int kRestarts = SA_RESTART, kOnce = static_cast<int>(SA_RESETHAND | SA_NODEFER);
 
-// signal(), with the flags of its kind, for a signal that is watched.
+// signal() for a watched signal, with the flags of its variant.
 using SignalHandler = void (*)(int);
 SignalHandler change_handler(int number, SignalHandler handler, int flags) {
   if (handler == SIG_ERR) {
@@ -129,7 +129,7 @@ SignalHandler change_handler(int number, SignalHandler handler, int flags) {
 
 }  // namespace
 
-// Handlers on alternate stacks keep our signal out: there is no telling whether such a stack has room for ours.
+// Handlers on alternate stacks block the sampling signal, since such a stack may lack room for its handler.
 int set_kernel_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   const Sampler* const current = sampler_of_caller();
   if (current == nullptr) return real_sigaction(number, action, before);
@@ -156,7 +156,7 @@ ARDOISE_REPLACE(int, sigaction, int number, const struct sigaction* action, stru
     if (before != nullptr) *before = {};
     return result;
   }
-  if (before != nullptr) *before = {};  // SIG_DFL, as it was before us
+  if (before != nullptr) *before = {};  // SIG_DFL, the action before the sampler's
   return 0;
 }
 

@@ -1,9 +1,9 @@
-// Hook of vfork(): its child runs in the memory of its parent, which sleeps meanwhile, thread-local memory included.
-// What the child opens, closes and writes (Python's subprocess does all three) is not the parent's: is_vfork_child().
+// Hook of vfork(): its child runs in the memory of its parent, including thread-local memory, while the parent sleeps.
+// Files that the child opens, closes and writes (as Python's subprocess does) are not the parent's: is_vfork_child().
 //
-// The count goes up before the system call and down again in the parent. A C++ function cannot do that: it would return
-// twice to a frame that the child has overwritten. So the hook is what the C library's own is, in assembler, for
-// x86-64. Elsewhere a child is told by its process id, which takes a system call for each call that is recorded.
+// The count rises before the system call and falls in the parent. A C++ function cannot do that: it would return twice
+// to a frame that the child has overwritten. So the hook is in assembler, like the C library's function, for x86-64. On
+// other machines a child is detected by its process id, at the cost of a system call for each recorded call.
 #include "instrument/machine/vfork_child.hpp"
 
 #if defined(__x86_64__) && defined(__LP64__)
@@ -65,7 +65,7 @@ bool is_vfork_child() noexcept { return ardoise_vfork_depth != 0; }
 namespace ardoise::instrument {
 namespace {
 
-// After fork() the child's session is gone, and nobody asks.
+// After fork() the child's session is gone, and no hook asks.
 const pid_t own_process = ::getpid();
 
 }  // namespace

@@ -1,4 +1,3 @@
-// See clock.hpp.
 #include "instrument/machine/clock.hpp"
 
 #if defined(__x86_64__)
@@ -14,9 +13,9 @@ namespace ardoise::instrument {
 namespace {
 
 #if defined(__x86_64__)
-// Leaf 0x80000007, EDX bit 8: the counter runs at one rate in all power states. Whether the counters of all sockets
-// agree is for the kernel to find out, so its opinion counts too: it uses the tsc itself, or at least has not discarded
-// it. A direct system call, because open() and read() may be hooked by ourselves before the library is ready.
+// Leaf 0x80000007, EDX bit 8: the counter runs at one rate in all power states. Only the kernel knows whether the
+// counters of all sockets agree, so its choice counts too: it uses the tsc itself, or at least has not discarded it.
+// Uses direct system calls, since open() and read() may be hooked before this library is ready.
 bool tsc_is_good() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) == 0 || (edx & 1u << 8) == 0) return false;
@@ -39,7 +38,7 @@ bool tsc_is_good() { return false; }
 bool detail::clock_uses_tsc = false;
 
 namespace {
-// Before all other constructors of the library: one of them reads the clock.
+// Runs before all other constructors of the library, one of which reads the clock.
 [[gnu::constructor(101)]] void choose_clock() { detail::clock_uses_tsc = tsc_is_good(); }
 }  // namespace
 

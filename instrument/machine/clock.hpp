@@ -1,5 +1,5 @@
 // The clock of all records: the time stamp counter where it is invariant and synchronous, CLOCK_MONOTONIC elsewhere.
-// Ticks become seconds in the analyzer, by the ClockDefinition that clock_calibration.hpp measures.
+// The analyzer converts ticks to seconds by the ClockDefinition that clock_calibration.hpp measures.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace detail {
 extern bool clock_uses_tsc;  // set when the library is loaded, constant from then on
 }
 
-// Not serialising: the few instructions that a processor may move across it are below the clock's resolution.
+// Not serialising: a processor may move a few instructions across it, which is below the clock's resolution.
 [[nodiscard]] inline std::uint64_t now() {
 #if defined(__x86_64__)
   if (detail::clock_uses_tsc) [[likely]]
@@ -25,7 +25,7 @@ extern bool clock_uses_tsc;  // set when the library is loaded, constant from th
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// The same after all before it, and before all after it: for what takes some ten nanoseconds.
+// The same, ordered after all earlier and before all later instructions: for intervals of some ten nanoseconds.
 [[nodiscard]] inline std::uint64_t now_in_order() {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -1,4 +1,5 @@
-// System calls that leave errno alone: for those who share the thread-local memory of another thread, and for handlers.
+// System calls that leave errno unchanged: for code that shares the thread-local memory of another thread, and for
+// signal handlers.
 #pragma once
 
 #include <sys/syscall.h>
@@ -8,7 +9,7 @@
 
 namespace ardoise::instrument {
 
-// What the kernel returns: the result, or -errno.
+// Returns the kernel's value: the result, or -errno.
 [[gnu::always_inline]] inline long call_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                                                long f = 0) noexcept {
 #if defined(__x86_64__) && defined(__LP64__)

@@ -1,4 +1,4 @@
-// Memory straight from the kernel: neither malloc, which the program may have replaced, nor mmap(), which is hooked.
+// Memory from the kernel directly: the program may have replaced malloc, and mmap() is hooked.
 #pragma once
 
 #include <linux/mman.h>

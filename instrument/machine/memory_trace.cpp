@@ -1,4 +1,3 @@
-// See memory_trace.hpp.
 #include "instrument/machine/memory_trace.hpp"
 
 #include <fcntl.h>
@@ -14,7 +13,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// By direct system calls: the library's open() and read() are hooked.
+// Uses direct system calls, since the library's open() and read() are hooked.
 std::string content_of(const std::string& path) {
   std::string text(8192, '\0');
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -25,7 +24,7 @@ std::string content_of(const std::string& path) {
   return text;
 }
 
-// The number behind `name`, else 0.
+// The number after `name`, otherwise 0.
 std::uint64_t number_after(std::string_view text, std::string_view name) {
   const std::size_t at = text.find(name);
   if (at == std::string_view::npos) return 0;
@@ -36,8 +35,8 @@ std::uint64_t number_after(std::string_view text, std::string_view name) {
   return number;
 }
 
-// The least of the limits of this group and those that it is in: "0::/user.slice/job" of /proc/thread-self/cgroup.
-// Version 1 has the same files under another name.
+// The lowest limit of this group and its ancestors: "0::/user.slice/job" of /proc/thread-self/cgroup. Version 1 has the
+// same files under another name.
 std::uint64_t group_limit() {
   std::uint64_t least = 0;
   const auto consider = [&](const std::string& file) {
@@ -93,7 +92,7 @@ void MemoryTrace::add(std::uint64_t tick) noexcept {
 
 std::span<const MemoryPoint> MemoryTrace::finish(std::uint64_t tick) noexcept {
   next_.store(~std::uint64_t{0}, std::memory_order_relaxed);
-  // A handler that was cut off in the middle never gives it back: then the last point is missing.
+  // A handler that was interrupted for good never releases it: the last point is then missing.
   if (begin_ != 0 && !busy_.test_and_set(std::memory_order_acquire) && count_ < kPoints) add(tick);
   return std::span(points_).first(count_);
 }

@@ -1,4 +1,3 @@
-// See modules.hpp.
 #include "instrument/machine/modules.hpp"
 
 #include <dlfcn.h>
@@ -51,7 +50,7 @@ std::string build_id_in(const std::byte* notes, std::size_t bytes) {
   return {};
 }
 
-// The loader leaves the name of the main program empty. A direct system call, because readlink's neighbours are hooked.
+// The loader leaves the name of the main program empty. Uses a direct system call.
 std::string path_of_program() {
   std::array<char, 4096> path{};
   const long length = ::syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", path.data(), path.size());

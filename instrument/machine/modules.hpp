@@ -1,4 +1,5 @@
-// Which loaded object an address belongs to, and how the object is known outside this process. Used by call_sites.cpp.
+// Finds the loaded object that an address belongs to, and describes it in a way that is valid outside this process.
+// Used by call_sites.cpp.
 #pragma once
 
 #include <link.h>
@@ -18,21 +19,21 @@ struct Module {
   bool is_mpi = false;   // see mpi_modules.hpp
 };
 
-// Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
+// Takes the loader's lock: call it without any lock of this library, and not from a signal handler.
 [[nodiscard]] std::optional<Module> find_module(const void* address);
 
 struct LoadedObject {
   std::uint64_t begin = 0, size = 0;
   const link_map* map = nullptr;  // nullptr: not known
 };
-// By the loader's table that needs no lock (glibc 2.35). Async-signal-safe.
+// Uses the loader's table that needs no lock (glibc 2.35). Async-signal-safe.
 [[nodiscard]] LoadedObject find_object_without_lock(std::uint64_t address) noexcept;
 
-// As find_module() without the loader's lock, which a thread that has died may hold. Without that table, and where the
-// object is the program itself: nothing. is_mpi is not known.
+// As find_module(), but without the loader's lock, which a dead thread may hold. Empty if glibc lacks that table or the
+// object is the program itself. is_mpi is not set.
 [[nodiscard]] std::optional<Module> find_module_without_lock(std::uint64_t address);
 
-// The same of all that are loaded.
+// Describes all loaded objects.
 [[nodiscard]] std::vector<Module> describe_modules();
 
 // The place of a loaded object and the path it was loaded from.
@@ -43,7 +44,7 @@ struct LoadedModule {
 
   friend bool operator==(const LoadedModule&, const LoadedModule&) = default;
 };
-// All of them. Takes the loader's lock, as find_module().
+// All loaded objects. Takes the loader's lock, as find_module().
 [[nodiscard]] std::vector<LoadedModule> loaded_modules();
 
 [[nodiscard]] std::string file_name_of(const std::string& path);

@@ -1,4 +1,3 @@
-// See mpi_modules.hpp.
 #include "instrument/machine/mpi_modules.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +21,7 @@ struct Object {
   std::uint64_t base = 0, end = 0;
   std::string path, soname;  // path: empty for the program
   std::vector<std::string> needs;
-  bool is_core = false;  // MPI itself, by name and place
+  bool is_core = false;  // MPI itself, by name and folder
   bool by_program = false, by_mpi = false;
 
   [[nodiscard]] std::string_view file() const { return std::string_view(path).substr(path.rfind('/') + 1); }
@@ -35,7 +34,7 @@ void read_needs(Object& object, const ElfW(Dyn) * dynamic) {
     if (entry->d_tag == DT_STRTAB) names = entry;
   }
   if (names == nullptr) return;
-  // glibc has relocated it, but where the section can't be written.
+  // glibc has relocated it, unless the section is read-only.
   const std::uint64_t place = names->d_un.d_ptr < object.base ? object.base + names->d_un.d_ptr : names->d_un.d_ptr;
   const auto* const text = reinterpret_cast<const char*>(place);
   for (const auto* entry = dynamic; entry->d_tag != DT_NULL; ++entry) {
@@ -76,7 +75,7 @@ void for_each_needed(Objects& objects, const Object& object, Visit visit) {
   }
 }
 
-// Marks all that `object` needs, directly or not. The program's needs end where MPI begins.
+// Marks all that `object` needs, directly or indirectly. The search from the program stops at MPI.
 void mark(Objects& objects, const Object& object, bool Object::*mark_of) {
   for_each_needed(objects, object, [&](Object& other) {
     if (other.*mark_of || (mark_of == &Object::by_program && other.is_core)) return;
@@ -98,7 +97,7 @@ bool belongs_to(const Object& object, const fs::path& mpi_folder) {
 }
 
 void mark_all(Objects& objects) {
-  // A function that our library does not define, nor a second copy of it.
+  // A function that neither this library nor a second copy of it defines.
   Object* const mpi = find_by_address(objects, ::dlsym(RTLD_NEXT, "PMPI_Wtick"));
   Object* const ours = find_by_address(objects, reinterpret_cast<const void*>(&mpi_modules));
   const bool linked_statically = mpi == nullptr || mpi->path.empty();
@@ -111,7 +110,7 @@ void mark_all(Objects& objects) {
     if (object.is_core && &object != ours) mark(objects, object, &Object::by_mpi);
     if (object.path.empty()) mark(objects, object, &Object::by_program);
   }
-  // What was opened later: a plug-in of a transport if it needs an inner part of MPI, else the program's.
+  // Objects that were opened later: a plug-in of a transport if it needs an inner part of MPI, otherwise the program's.
   for (Object& object : objects) {
     if (object.path.empty() || object.is_core || object.by_program || object.by_mpi) continue;
     bool plugs_into_mpi = false;

@@ -1,13 +1,13 @@
-// The folder that a launch reports to, for what its processes, its analyzers and its commands leave there for each
-// other. Each use opens the folder and looks whose it is, so that whatever has the folder's name by then, what is read
-// was written by this user, and what is written goes nowhere else:
+// The folder that a launch reports to. Its processes, analyzers and commands exchange files in it. Each use opens the
+// folder and checks its owner, so that even if the name was taken over meanwhile, every file read was written by this
+// user, and every file written lands in this user's folder:
 //
 //   folder   a directory of this user that group and others cannot write to
 //   read     a regular file of this user: no link is followed, nothing blocks
 //   made     a file that was not there before
 //
-// System calls by hand: for the survivor, which shares errno and memory with a thread of the program (kernel_call.hpp),
-// and past the hooks of I/O.
+// Uses direct system calls: the survivor shares errno and memory with a thread of the program (kernel_call.hpp), and
+// the functions of the C library are hooked.
 #pragma once
 
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 
 namespace ardoise::instrument {
 
-// One use, one thread. Names are those of files in the folder. All functions return what the kernel does: a descriptor
-// or 0, or -errno; -EPERM, too, for what is not this user's, or no regular file.
+// One use by one thread. Names are those of files in the folder. All functions return the kernel's value: a descriptor
+// or 0, or -errno; also -EPERM for a file of another user or a file that is not regular.
 class OwnFolder {
  public:
   explicit OwnFolder(const char* path) noexcept
@@ -42,7 +42,7 @@ class OwnFolder {
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;
 
-  // 0; else why nothing in it can be used.
+  // 0, or the reason why nothing in the folder can be used.
   [[nodiscard]] long error() const noexcept { return folder_ < 0 ? folder_ : 0; }
 
   [[nodiscard]] long look(const char* name, struct stat& found) const noexcept {
@@ -51,7 +51,7 @@ class OwnFolder {
     return error != 0 ? error : is_own_file(found) ? 0 : -EPERM;
   }
   [[nodiscard]] long read(const char* name) const noexcept { return open(name, O_RDONLY, 0); }
-  // Also made, where there is none.
+  // Creates the file if it does not exist.
   [[nodiscard]] long append(const char* name, long mode) const noexcept {
     return open(name, O_RDWR | O_CREAT | O_APPEND, mode);
   }
@@ -59,7 +59,7 @@ class OwnFolder {
     if (folder_ < 0) return folder_;
     return call_kernel(SYS_openat, folder_, argument(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }
-  // The same; what had the name goes, a link, too.
+  // The same; removes an existing file or link of that name first.
   [[nodiscard]] long replace(const char* name, long mode) const noexcept {
     (void)remove(name);
     return make(name, mode);
@@ -78,7 +78,8 @@ class OwnFolder {
   }
 
  private:
-  // A file server that does not know this user, or takes nobody for root, shows what is this user's as nobody's.
+  // A file server that does not know this user, or maps root to the user "nobody", shows this user's files as those of
+  // "nobody".
   [[nodiscard]] bool is_own(const struct stat& folder) const noexcept {
     if ((folder.st_mode & (S_IWGRP | S_IWOTH)) != 0) return false;
     if (folder.st_uid == static_cast<uid_t>(call_kernel(SYS_geteuid))) return true;
@@ -102,7 +103,7 @@ class OwnFolder {
   }
 
   long folder_;      // its descriptor, or an error
-  uid_t owner_ = 0;  // of the folder, and of the files in it
+  uid_t owner_ = 0;  // of the folder and its files
 };
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See perf_events.hpp.
 #include "instrument/machine/perf_events.hpp"
 
 #include <fcntl.h>
@@ -44,7 +43,7 @@ constexpr std::array kEvents{
     software("cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS, 1, true),
 };
 
-// Out of the way of what the program opens: descriptors are given out from below, and some programs count on it.
+// Away from the program's descriptors: the lowest free number is given out first, and some programs rely on that.
 int move_up(int descriptor) noexcept {
   if (descriptor < 0) return descriptor;
   rlimit limit{};
@@ -147,7 +146,7 @@ void CounterGroup::close() noexcept {
   for (std::size_t i = count_; i > 0; --i) {
     const Counter& counter = counters_[i - 1];
     std::uint64_t id = 0;
-    // The program may have closed all descriptors and opened a file of its own under this number.
+    // The program may have closed all descriptors and reused this number for a file of its own.
     if (event_id(counter.descriptor, id) && id == counter.id) ::syscall(SYS_close, counter.descriptor);
   }
   count_ = 0;

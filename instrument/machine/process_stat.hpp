@@ -1,4 +1,4 @@
-// What /proc/<pid>/stat tells of a process. Allocates nothing, takes no lock, leaves errno alone.
+// Reads the state of a process from /proc/<pid>/stat. Allocates nothing, takes no lock, leaves errno unchanged.
 #pragma once
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ struct ProcessStat {
 };
 
 [[nodiscard]] inline ProcessStat process_stat(const char* path) noexcept {
-  // Fields behind the name, which may hold anything.
+  // Fields after the name. The name may contain any character.
   constexpr int kUserTime = 11, kKernelTime = 12, kThreads = 17, kExitCode = 49;
   std::array<char, 1024> text;
   const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// What a short piece of work costs when nothing disturbs it.
+// Measures the undisturbed time of a short piece of work.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace ardoise::instrument {
 
-// Ticks that one call of work() takes, in the fastest of some batches of calls: others may have had the processor
-// during the rest.
+// Ticks of one call of work() in the fastest of several batches of calls: other processes may have used the processor
+// during the slower ones.
 template <typename Work>
 [[nodiscard]] double shortest_batch(Work work) {
   constexpr int kBatches = 16, kCalls = 100;

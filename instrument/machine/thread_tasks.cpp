@@ -1,4 +1,3 @@
-// See thread_tasks.hpp.
 #include "instrument/machine/thread_tasks.hpp"
 
 #include <fcntl.h>
@@ -26,7 +25,7 @@ struct KernelEntry {  // struct linux_dirent64
   char name[1];
 };
 
-// The number behind `field` in a status file of /proc.
+// The number after `field` in a status file of /proc.
 std::optional<std::uint64_t> status_number(const std::string& path, std::string_view field, int base) {
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
@@ -71,7 +70,7 @@ bool is_traced() { return status_number("/proc/self/status", "\nTracerPid:", 10)
 
 std::uint64_t cpu_time_of(std::uint32_t tid) {
   timespec time{};
-  // As the kernel encodes the CPU clock of a thread; see clock_getcpuclockid(3).
+  // The kernel's code for the CPU clock of a thread; see clock_getcpuclockid(3).
   if (::syscall(SYS_clock_gettime, static_cast<clockid_t>(~tid << 3 | 6u), &time) != 0) return 0;
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }

@@ -1,5 +1,5 @@
-// What /proc and the kernel's clocks tell of the threads of this process. By direct system calls: the library's open()
-// and read() are hooked.
+// Facts about the threads of this process, from /proc and the kernel's clocks. Uses direct system calls, since the
+// library's open() and read() are hooked.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace ardoise::instrument {
 
-// Thread ids of all threads of this process, the caller's too.
+// Thread ids of all threads of this process, including the caller's.
 [[nodiscard]] std::vector<std::uint32_t> running_tasks();
-// Thread `tid` keeps this signal from being delivered. True when it can't be found out.
+// Thread `tid` blocks this signal. True also if that cannot be determined.
 [[nodiscard]] bool blocks_signal(std::uint32_t tid, int signal);
 // A debugger or another tracer is attached.
 [[nodiscard]] bool is_traced();
-// CPU time that a thread of this process has used, ns; 0 when it has ended.
+// CPU time of a thread of this process, ns; 0 if it ended.
 [[nodiscard]] std::uint64_t cpu_time_of(std::uint32_t tid);
-// How often the calling thread has left its processor. Async-signal-safe.
+// The number of context switches of the calling thread. Async-signal-safe.
 [[nodiscard]] std::uint64_t own_switches() noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See usage.hpp.
 #include "instrument/machine/usage.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Whether the caller is a vfork() child: see vfork_hook.cpp.
+// Detects a vfork() child as the caller: see vfork_hook.cpp.
 #pragma once
 
 namespace ardoise::instrument {

@@ -1,5 +1,5 @@
-// The preload library's entry points: installs the observer when the library is loaded, starts the session when MPI is
-// up and ends it before it goes down. From here the reader finds everything else: session.hpp, mpi_recorder.hpp.
+// The entry points of the preload library: installs the observer when the library is loaded, starts the session when
+// MPI is up and ends it before MPI_Finalize. All else follows from here: session.hpp, mpi_recorder.hpp.
 #include <fmt/core.h>
 #include <pthread.h>
 
@@ -17,8 +17,8 @@
 
 #include "blackboard/threads/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
-#include "instrument/format/remains.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/process/ending/end_note.hpp"
@@ -28,7 +28,7 @@
 #include "instrument/process/races.hpp"
 #include "instrument/process/session/session.hpp"
 #include "instrument/process/watch/control.hpp"
-#include "instrument/process/watch/standing.hpp"
+#include "instrument/process/watch/process_state_writer.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/window_files.hpp"
@@ -37,7 +37,7 @@
 namespace ardoise::instrument {
 namespace {
 
-ClockSample loaded_at;         // when the library was loaded: the far end of the first calibration
+ClockSample loaded_at;         // load time of the library, for the first calibration
 std::uint64_t init_began = 0;  // tick at which MPI_Init was called
 std::vector<std::uint32_t> threads_before_init;
 
@@ -46,23 +46,23 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   current.sampling.count_call(*current_sampled, observed_frame, thread.call_sums);
 }
 
-// The call has no record where it is counted only.
+// The call has no record if it is only counted.
 [[gnu::noinline]] void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call,
                                            std::uint64_t end) {
-  const bool tells_context = current_sampled != nullptr && observed_frame.function != 0;
-  if (tells_context) current.sampling.tell_context(*current_sampled, observed_frame, call.begin, end);
+  const bool has_context = current_sampled != nullptr && observed_frame.function != 0;
+  if (has_context) current.sampling.record_context(*current_sampled, observed_frame, call.begin, end);
   current.mpi.record(thread, call, end);
-  if (tells_context) thread.drop_context();
+  if (has_context) thread.drop_context();
 }
 
-// It has failed, as far as is known: what it moved, and with whom, is not told.
+// The call counts as failed, so its bytes and peer are not recorded.
 [[gnu::noinline, gnu::cold]] void record_left_call(Session& current, ThreadRecorder& thread) {
   const LeftCall left = std::exchange(left_call, {});
   vmpi::Call call{left.function};
   call.return_address = left.return_address;
   call.begin = left.begin;
   call.result = MPI_ERR_OTHER;
-  current.mpi.miss_call();  // it may have been a collective: their numbers are not sure from now on
+  current.mpi.miss_call();  // it may have been a collective, so later numbers are uncertain
   current.mpi.record(thread, call, left.end);
 }
 
@@ -81,9 +81,9 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
       current->mpi.miss_call();
       return current->recorder.lose_call(PackClass::kMpi);
     }
-    // Refused: the recorder's own call of MPI came back here.
-    const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-    if (!stay.entered()) [[unlikely]]
+    // Refused: an MPI call of the recorder itself came back here.
+    const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+    if (!scope.entered()) [[unlikely]]
       return;
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
@@ -106,8 +106,8 @@ bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   ThreadRecorder* const thread = recording_thread();
   if (current == nullptr || thread == nullptr) return false;  // the first call of a thread
-  const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-  return stay.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
+  const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+  return scope.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
 void on_exit(vmpi::Call& call) noexcept {
@@ -115,23 +115,23 @@ void on_exit(vmpi::Call& call) noexcept {
   observed_frame.function = 0;
 }
 
-// What the survivor finds. Never destroyed.
-Session* session_of_the_dead = nullptr;
-struct RemainsPlace {
+// The survivor's access to the session. Never destroyed.
+Session* measured_session = nullptr;
+struct UnsentFile {
   std::string folder, name;
 };
-RemainsPlace* remains_place = nullptr;
+UnsentFile* unsent_file = nullptr;
 
-Standing* standing = nullptr;  // never destroyed either
-Control* control = nullptr;    // likewise
+ProcessStateWriter* state_writer = nullptr;  // never destroyed
+Control* control = nullptr;    // never destroyed
 
-void write_remains(int wait_status) noexcept {
+void write_unsent(int wait_status) noexcept {
   allocate_without_locks();
-  session_of_the_dead->write_remains(remains_place->folder, remains_place->name, wait_status);
+  measured_session->write_unsent(unsent_file->folder, unsent_file->name, wait_status);
   vmpi::remove_window_folder();
 }
 
-// Threads that MPI and this library have started. 0: not known.
+// Number of threads that MPI and this library have started. 0: unknown.
 std::size_t count_helpers() {
   if (threads_before_init.empty()) return 0;
   return static_cast<std::size_t>(std::ranges::count_if(running_tasks(), [](std::uint32_t task) {
@@ -139,35 +139,35 @@ std::size_t count_helpers() {
   }));
 }
 
-// Where a launch has a folder for it.
-void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
-  const std::string folder = remains_folder(analyzer_command);
+// Prepares the files for a launch with an output folder.
+void prepare_survivor(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
+  const std::string folder = output_folder_of(analyzer_command);
   if (folder.empty()) return;
-  session_of_the_dead = &made;
-  remains_place = new RemainsPlace{folder, remains_name(identity.partition, identity.rank)};
-  const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
-  standing = new Standing(made, identity, folder, seconds, count_helpers());
+  measured_session = &made;
+  unsent_file = new UnsentFile{folder, unsent_file_name(identity.partition, identity.rank)};
+  const double seconds = hang_seconds > 0 ? stall_seconds(hang_seconds) : 0;
+  state_writer = new ProcessStateWriter(made, identity, folder, seconds, count_helpers());
   control = new Control(made, identity, own_program().name, folder);
-  constexpr long kLookMilliseconds = 500;
-  static const long stand_milliseconds =
-      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kLookMilliseconds) : kLookMilliseconds;
-  static const long look_milliseconds = std::min(stand_milliseconds, control_look_milliseconds(folder));
-  start_survivor({.after_death = write_remains,
-                  .look =
+  constexpr long kCheckMilliseconds = 500;
+  static const long state_milliseconds =
+      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kCheckMilliseconds) : kCheckMilliseconds;
+  static const long check_milliseconds = std::min(state_milliseconds, control_check_milliseconds(folder));
+  start_survivor({.after_death = write_unsent,
+                  .check =
                       []() noexcept {
-                        control->look();
-                        // Its own looks take longer.
+                        control->check();
+                        // its own checks are slower
                         static long since = 0;
-                        if ((since += look_milliseconds) < stand_milliseconds) return;
+                        if ((since += check_milliseconds) < state_milliseconds) return;
                         since = 0;
-                        standing->look();
+                        state_writer->check();
                       },
-                  .look_no_more =
+                  .end_checks =
                       []() noexcept {
-                        standing->leave();
-                        control->leave();
+                        state_writer->remove_file();
+                        control->finish();
                       },
-                  .look_milliseconds = look_milliseconds});
+                  .check_milliseconds = check_milliseconds});
   begin_end_notes();
   watch_fatal_signals();
   [[maybe_unused]] static const bool hears_of_exit =
@@ -184,7 +184,7 @@ int rank_in_program() {
 
 const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* call_control);
 
-// Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
+// Controls calls if races are recorded or forced; calls are then reported even when nothing else needs them.
 const vmpi::CallControl* call_control = nullptr;
 
 void stop_observing() {
@@ -218,7 +218,7 @@ void start_session(const Settings& settings, int thread_level) {
     if (rank == 0) say(fmt::format("no analyzer in this launch; {} runs unobserved.", own->name));
     return;
   }
-  // Collective, hence before anything that may fail in one process alone.
+  // Collective, so it comes before any step that may fail in a single process.
   const ClockSample sample = sample_clocks();
   const SynchronizedClock clock =
       synchronize_clocks(VMPI_Comm_partition(), sample, ticks_per_second(loaded_at, sample), init_end);
@@ -247,7 +247,7 @@ void start_session(const Settings& settings, int thread_level) {
 
   const PackIdentity identity{vmpi::kTableHash, static_cast<std::uint32_t>(own->id), static_cast<std::uint32_t>(rank),
                               clock.origin_tick, clock.rate};
-  // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
+  // Never destroyed: threads and exit handlers of the program may enter the hooks until the very end.
   const SamplerSettings sampler_settings =
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (rank == 0 && settings.call_stacks && sampler_settings.mode == SampleMode::kOff)
@@ -261,12 +261,12 @@ void start_session(const Settings& settings, int thread_level) {
     idle_observer.store(nullptr, std::memory_order_relaxed);
     forget_races();
     stop_observing();
-    leave_fatal_signals();
+    restore_fatal_signals();
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
   vmpi::observer.store(observer_with(settings.arguments, call_control), std::memory_order_release);
-  if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
+  if (analyzer != nullptr) prepare_survivor(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
 void on_before_init() noexcept {
@@ -275,7 +275,7 @@ void on_before_init() noexcept {
   try {
     threads_before_init = running_tasks();
   } catch (const std::bad_alloc&) {
-    threads_before_init.clear();  // only threads that call MPI or do I/O are sampled then
+    threads_before_init.clear();  // then only threads that call MPI or do I/O are sampled
   }
 }
 
@@ -294,9 +294,9 @@ void on_before_finalize() noexcept {
   idle_observer.store(nullptr, std::memory_order_relaxed);
   stop_observing();
   finish_races();
-  leave_fatal_signals();
+  restore_fatal_signals();
   finish_end_notes();
-  if (standing != nullptr) standing->finalizes_since.store(now(), std::memory_order_relaxed);
+  if (state_writer != nullptr) state_writer->finalizes_since.store(now(), std::memory_order_relaxed);
   if (current == nullptr) return;
   try {
     current->finish();
@@ -314,7 +314,7 @@ void on_exit_with_races(vmpi::Call& call) noexcept {
   on_exit(call);
 }
 
-// Of the calls from now on.
+// The observer of all calls from now on.
 const vmpi::Observer* observer_with(bool arguments, const vmpi::CallControl* by) {
   if (!arguments && by == nullptr) return &kObserver;
   static vmpi::Observer made;

@@ -1,4 +1,3 @@
-// See races.hpp.
 #include "instrument/process/races.hpp"
 
 #include <fcntl.h>
@@ -20,7 +19,7 @@
 
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/race_file.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/process/session/session.hpp"
 #include "instrument/races/race_forcer.hpp"
@@ -33,14 +32,14 @@ namespace {
 
 constexpr int kRefusedStatus = 2;
 
-// Never destroyed: threads of the program may be in there until the very end.
+// Never destroyed: threads of the program may be inside until the very end.
 std::atomic<RaceRecorder*> recorder = nullptr;
 std::atomic<RaceForcer*> forcer = nullptr;
 pthread_key_t race_thread_key;
 
 void say_of_races(std::string_view sentence) { say(sentence); }
 
-// What the wrappers know nothing of, and the program must not: an exception.
+// Keeps exceptions from the wrappers and the program.
 void guarded(auto&& work) noexcept {
   try {
     work();
@@ -48,7 +47,7 @@ void guarded(auto&& work) noexcept {
     recorder.store(nullptr, std::memory_order_relaxed);
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set(std::memory_order_relaxed))
-      say(fmt::format("races are recorded no more, or forced no more, on this rank: {}.", fault.what()));
+      say(fmt::format("races are no longer recorded or forced on this rank: {}.", fault.what()));
   }
 }
 
@@ -99,7 +98,7 @@ Identity identify() {
   return own;
 }
 
-// The first of the ranks that have something to say says it. True: one has. Collective.
+// The first rank with a sentence prints it. True: some rank did. Collective.
 bool says_anyone(const Identity& own, const std::string& sentence) {
   const int mine = sentence.empty() ? own.ranks : own.rank;
   int first = 0;
@@ -110,7 +109,7 @@ bool says_anyone(const Identity& own, const std::string& sentence) {
 
 const vmpi::CallControl* start_recording(const RaceSettings& settings, const Identity& own, int thread_level) {
   auto* const made = new RaceRecorder(say_of_races);
-  ::syscall(SYS_mkdirat, AT_FDCWD, settings.record.c_str(), 0700);  // there is one, where the launcher has made it
+  ::syscall(SYS_mkdirat, AT_FDCWD, settings.record.c_str(), 0700);  // it exists if the launcher created it
   RaceFileHeader header;
   header.ranks = static_cast<std::uint32_t>(own.ranks);
   header.rank = static_cast<std::uint32_t>(own.rank);
@@ -120,7 +119,7 @@ const vmpi::CallControl* start_recording(const RaceSettings& settings, const Ide
       made->writer.open(fmt::format("{}/{}", settings.record, race_file_name(header.partition, header.rank)), header,
                         own.program, own.build_id, own.mpi_library);
   if (says_anyone(own, error)) {
-    if (own.rank == 0) say("no races are recorded; the program runs all the same.");
+    if (own.rank == 0) say("races are not recorded; the program runs nevertheless.");
     return nullptr;
   }
   ::pthread_key_create(&race_thread_key, [](void*) {
@@ -131,7 +130,8 @@ const vmpi::CallControl* start_recording(const RaceSettings& settings, const Ide
   return &kRecording;
 }
 
-// The whole file, for the life of the process. nullopt: it cannot be opened; errno says why. Empty: likewise, or it is.
+// The whole file, for the life of the process. nullopt: it cannot be opened; errno says why. Empty: the same, or it is
+// empty.
 std::optional<std::span<const std::byte>> map_file(const std::string& path) {
   const long file = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<std::span<const std::byte>> map_file(const std::string& path) {
   return bytes;
 }
 
-// "": the record is of this program.
+// "": the record belongs to this program.
 std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::string& path, int thread_level) {
   const auto header = file.header();
   if (const std::string fault = !file.error().empty() ? file.error() : file.fault_inside(); !fault.empty())
@@ -172,7 +172,7 @@ std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::
   return "";
 }
 
-// Once, what cannot be promised. Collective.
+// Prints the limits of the forced run once. Collective.
 void say_limits(const RaceFile& file, const Identity& own) {
   const bool is_whole = file.end() && file.end()->why == RaceEndReason::kFinalized;
   constexpr unsigned kHasThreads = 1u << 31;
@@ -188,7 +188,7 @@ void say_limits(const RaceFile& file, const Identity& own) {
   if ((seen & kSeenAccumulate) != 0) add("the order of one-sided accumulations");
   if ((seen & kSeenWindowTest) != 0) add("MPI_Win_test");
   if ((seen & kSeenPartArrived) != 0) add("MPI_Parrived");
-  if ((seen & kSeenFreedReceive) != 0) add("what receives got that were freed by MPI_Request_free");
+  if ((seen & kSeenFreedReceive) != 0) add("the messages of receives that were freed by MPI_Request_free");
   if (!limits.empty()) say(fmt::format("not forced, since not in the record: {}.", limits));
   if (incomplete != 0) {
     say(fmt::format("the record of {} of {} rank{} ends before MPI_Finalize; races are forced up to there.", incomplete,
@@ -212,7 +212,7 @@ const vmpi::CallControl* start_forcing(const RaceSettings& settings, const Ident
   if (says_anyone(own, error)) PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
   say_limits(*file, own);
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
-  const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
+  const std::string output = analyzer != nullptr ? output_folder_of(analyzer->command) : "";
   auto* const made = new RaceForcer({say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(),
                                      settings.stops_when_departing, settings.patience_seconds, settings.force, output},
                                     std::move(file));

@@ -1,5 +1,5 @@
-// Races of this process recorded or forced (docs/guide/races.md), from MPI_Init to MPI_Finalize, whether it is measured
-// or not.
+// Records or forces the races of this process (docs/guide/races.md), from MPI_Init to MPI_Finalize, whether it is
+// measured or not.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 namespace ardoise::instrument {
 
 struct RaceSettings {
-  std::string record, force;  // folders; "": not
+  std::string record, force;  // folders; "": off
   bool stops_when_departing = false;
-  double patience_seconds = 60;  // after which a forced wait is told; 0: never
+  double patience_seconds = 60;  // a forced wait that takes longer is reported; 0: never
 };
 
-// MPI is up, the program's world is there. Collective over it. nullptr: no call is controlled. Ends the program, with
-// one sentence, where a record cannot be forced onto it.
+// Called when MPI is up and the program's world exists. Collective over it. nullptr: no call is controlled. Ends the
+// program, with one sentence, if the record cannot be forced onto it.
 [[nodiscard]] const vmpi::CallControl* start_races(const RaceSettings& settings, int thread_level);
 // Before MPI_Finalize, in the thread that calls it.
 void finish_races();
-// A copy of the process, which has none of its threads and must leave the files alone.
+// For a fork() child: it has none of the threads and must not touch the files.
 void forget_races() noexcept;
-// Any call that is told to the observer.
+// Called for every call that the observer sees.
 void note_for_races(vmpi::FunctionId function) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,4 @@
-// Reads memory that may be gone: pages are asked for first, once each as long as the object lives.
+// Reads memory that may be unmapped: each page is checked before its first read, once per object.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace ardoise::instrument::python {
 
 class CheckedMemory {
  public:
-  // False: not all of it can be read.
+  // False: some of it cannot be read.
   bool copy(std::uint64_t address, void* to, std::size_t bytes) noexcept {
     if (address < kPage || address + bytes < address) return false;
     for (std::uint64_t page = address & ~(kPage - 1); page < address + bytes; page += kPage) {
@@ -29,7 +29,7 @@ class CheckedMemory {
   }
 
  private:
-  static constexpr std::uint64_t kPage = 4096;  // the smallest there is
+  static constexpr std::uint64_t kPage = 4096;  // the smallest page size
   bool is_good(std::uint64_t page) noexcept {
     std::uint64_t& known = good_[page / kPage % good_.size()];
     if (known == page) return true;
@@ -40,7 +40,7 @@ class CheckedMemory {
   std::array<std::uint64_t, 32> good_{};
 };
 
-// The same without asking, where a thread looks at what it holds itself.
+// The same without checks, for memory that the thread itself keeps alive.
 class OwnMemory {
  public:
   bool copy(std::uint64_t address, void* to, std::size_t bytes) noexcept {

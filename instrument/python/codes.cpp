@@ -1,4 +1,3 @@
-// See codes.hpp.
 #include "instrument/python/codes.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ std::uint64_t hash_of_text(std::uint64_t hash, std::string_view text) {
   return hash;
 }
 
-// As UTF-8; the bytes written.
+// Writes UTF-8 and returns the number of bytes.
 std::uint32_t put_character(std::uint32_t character, char* to) {
   const auto put = [&](std::uint32_t value) { *to++ = static_cast<char>(value); };
   const auto more = [&](unsigned shift) { put(0x80u | (character >> shift & 0x3Fu)); };
@@ -46,7 +45,7 @@ Codes::~Codes() {
   if (slots_ != nullptr) unmap_memory(slots_, kSlots * sizeof(Slot) + kTextBytes);
 }
 
-// A str as UTF-8, at most `room` bytes of it.
+// Copies a str as UTF-8, at most `room` bytes.
 template <class Memory>
 std::uint32_t Codes::copy_text(std::uint64_t text, std::uint32_t room, char* to, const Layout& layout,
                                Memory& memory) noexcept {
@@ -71,19 +70,19 @@ void Codes::fill(Slot& slot, std::uint32_t place, const std::uint64_t (&texts)[3
                  Memory& memory) noexcept {
   std::uint64_t table_bytes = 0;
   if (!memory.read(texts[2] + kSize, table_bytes)) table_bytes = 0;
-  // Room for the most that it can be.
+  // Reserves the maximum.
   const auto table = static_cast<std::uint32_t>(std::min<std::uint64_t>(table_bytes, kMostTable));
   const std::uint32_t wanted = kMostName + kMostFile + table;
   std::uint32_t at = texts_used_.load(std::memory_order_relaxed);
   do {
-    if (at + wanted > kTextBytes) return;  // stays unknown
+    if (at + wanted > kTextBytes) return;  // its number stays unknown
   } while (!texts_used_.compare_exchange_weak(at, at + wanted, std::memory_order_relaxed));
   slot.texts = at;
   slot.name_bytes = copy_text(texts[1], kMostName, texts_ + at, layout, memory);
   slot.file_bytes = copy_text(texts[0], kMostFile, texts_ + at + slot.name_bytes, layout, memory);
   char* const lines = texts_ + at + slot.name_bytes + slot.file_bytes;
   slot.table_bytes = table != 0 && memory.copy(texts[2] + kBytes, lines, table) ? table : 0;
-  // What was not needed goes back if nobody has taken room meanwhile.
+  // Returns unused room if no other thread has reserved any meanwhile.
   std::uint32_t end = at + wanted;
   (void)texts_used_.compare_exchange_strong(end, at + slot.name_bytes + slot.file_bytes + slot.table_bytes,
                                             std::memory_order_relaxed);
@@ -116,7 +115,7 @@ std::uint32_t Codes::number_of(std::uint64_t code, const Layout& layout, Memory&
         there = key;
       }
     }
-    // Numbers begin behind kImport. One that another thread is filling may be taken for no import once.
+    // Numbers begin after kImport. A slot that another thread is filling may fail to count as an import once.
     if (there == key) return slot.is_import ? kImport : place + 2;
   }
 }

@@ -1,11 +1,11 @@
-// Functions of Python programs: code objects become numbers, and a place in one becomes an address that no memory has,
-// so that it goes wherever return addresses go.
+// Functions of Python programs. Code objects become numbers, and a place in one becomes an address outside all memory,
+// so that it can take the place of a return address.
 //
 //   code object, name, file, first line ──slots_, lock-free──▶ number ──▶ 1 | number | byte of the instruction
 //                                            └─ new: copied ──push list──▶ define_new() ──▶ DefinitionQueue
 //
-// Code objects die and their memory is used again: one is known again by its texts, too. What imports modules is one
-// function (kImport): what it does is Python's.
+// Code objects are freed and their memory is reused, so a code object is identified by its texts as well. All functions
+// that import modules are one function (kImport), since they are Python's own.
 #pragma once
 
 #include <atomic>
@@ -26,13 +26,13 @@ inline constexpr std::uint64_t kAddressBit = std::uint64_t{1} << 63;
   return static_cast<std::uint32_t>((address & ~kAddressBit) >> 32);
 }
 
-inline constexpr std::uint32_t kNoCode = 0;  // there is no room for more
+inline constexpr std::uint32_t kNoCode = 0;  // the table is full
 inline constexpr std::uint32_t kImport = 1;
 
 class Codes final : public DefinitionSource {
  public:
   static constexpr std::uint32_t kMaxCodes = 16384;
-  static constexpr std::uint32_t kTextBytes = 8U << 20;  // of all together
+  static constexpr std::uint32_t kTextBytes = 8U << 20;  // for all texts
 
   explicit Codes(DefinitionQueue& definitions);
   ~Codes();
@@ -40,7 +40,8 @@ class Codes final : public DefinitionSource {
   Codes& operator=(const Codes&) = delete;
   [[nodiscard]] bool ready() const { return slots_ != nullptr; }
 
-  // The number of a code object, by what was read of it. Memory: a way to read (checked_memory.hpp). Async-signal-safe.
+  // The number of a code object, from its contents. Memory: the type that reads it (checked_memory.hpp).
+  // Async-signal-safe.
   template <class Memory>
   [[nodiscard]] std::uint32_t number_of(std::uint64_t code, const Layout& layout, Memory& memory) noexcept;
 
@@ -52,11 +53,11 @@ class Codes final : public DefinitionSource {
  private:
   static constexpr std::uint32_t kSlots = 2 * kMaxCodes;
   struct Slot {
-    std::atomic<std::uint64_t> key;   // 0: free; whoever takes it fills the rest
+    std::atomic<std::uint64_t> key;   // 0: free; the thread that sets it fills the rest
     std::atomic<std::uint64_t> hash;  // 0: not filled yet; release, acquire
     PushList::Link link;
     std::uint32_t first_line, minor;
-    std::uint32_t texts;  // where they begin: name, file, line table
+    std::uint32_t texts;  // start of the texts: name, file, line table
     std::uint32_t name_bytes, file_bytes, table_bytes;
     bool is_import;
   };
@@ -67,7 +68,7 @@ class Codes final : public DefinitionSource {
   std::uint32_t copy_text(std::uint64_t text, std::uint32_t room, char* to, const Layout& layout,
                           Memory& memory) noexcept;
 
-  Slot* slots_;  // kSlots of them and the texts, a mapping: only what is used becomes memory
+  Slot* slots_;  // a mapping with kSlots slots and the texts: only used pages are allocated
   char* texts_ = nullptr;
   std::atomic<std::uint32_t> texts_used_ = 0, count_ = 0;
   PushList new_;

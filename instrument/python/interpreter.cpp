@@ -1,4 +1,3 @@
-// See interpreter.hpp.
 #include "instrument/python/interpreter.hpp"
 
 #include <dlfcn.h>
@@ -21,7 +20,7 @@ Function symbol(const char* name) {
   return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
 }
 
-// Between Python and what it calls.
+// Bindings between Python and native code.
 bool is_binding(std::string_view path) {
   return path.find("/mpi4py/") != path.npos || path.find("/_ctypes.") != path.npos ||
          path.find("/libffi.so") != path.npos;
@@ -101,7 +100,7 @@ void Interpreter::walk(Memory& memory, Take take) const noexcept {
   }
 }
 
-// A way to read memory that is right for where the thread is.
+// Calls use() with the reader that suits the thread's situation.
 template <class Use>
 auto with_memory(bool in_call, Use use) noexcept {
   if (in_call) return use(OwnMemory());
@@ -152,7 +151,7 @@ Interpreter::Merged Interpreter::merge(std::span<const std::uint64_t> native, Sc
   const auto put = [&](std::uint64_t place) {
     if (count < scratch.merged.size()) scratch.merged[count++] = place;
   };
-  // What is beneath an import is Python's.
+  // Code below an import belongs to Python.
   const auto put_python = [&](std::uint64_t place) {
     if (code_of(place) == kImport) {
       count = 0;
@@ -171,7 +170,7 @@ Interpreter::Merged Interpreter::merge(std::span<const std::uint64_t> native, Sc
       }
     }
   }
-  // Calls of the loop that were not recognised, or a stack that could not be followed to its end.
+  // Calls of the loop were not recognised, or the stack could not be followed to its end.
   for (; next < frames; ++next) put_python(scratch.python[next].place);
   merged.frames = std::span(scratch.merged).first(count);
   return merged;

@@ -1,14 +1,14 @@
-// The CPython interpreter of this process, and the Python side of call stacks. The frames of its evaluation loop on the
+// The CPython interpreter of this process, and the Python side of call stacks. Frames of its evaluation loop on the
 // native stack stand for Python's own frames, which the interpreter keeps in a list for each thread:
 //
 //   native, innermost first:  ddot  dot.so   [loop ………]  call  [loop]  main        (the interpreter's own: [ ])
 //   Python's list:                            f   g  |          <module> |          | a call of the loop begins
 //   merged:                   ddot  dot.so    f   g              <module>
 //
-// The interpreter's own code is left out, and that of mpi4py and ctypes. What is beneath the import of modules is left
-// out, too. Nothing of Python is called but PyGILState_GetThisThreadState, which reads a thread-specific value; frames
-// are read through checked_memory.hpp in signal handlers. Limits: CPython 3.9 to 3.13, loaded before MPI_Init; the
-// thread's state in the main interpreter; the functions of one interpreter.
+// The code of the interpreter, mpi4py and ctypes is left out, and so is everything below the import of modules. The
+// only function of Python that is called is PyGILState_GetThisThreadState, which reads a thread-specific value. Signal
+// handlers read frames through checked_memory.hpp. Limits: CPython 3.9 to 3.13, loaded before MPI_Init; the thread's
+// state in the main interpreter; the functions of one interpreter.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ class Interpreter {
  public:
   static constexpr std::size_t kMaxDepth = 256;
 
-  // Looks for one. None: nothing. One that it does not know: nothing, and `why` says so. May wait.
+  // Finds the interpreter. Null: none, or one of an unsupported version; `why` then has the reason. May wait.
   static std::unique_ptr<Interpreter> find(DefinitionQueue& definitions, std::string& why);
 
-  // What a return address in this code stands for: the place in Python's innermost function, or itself.
-  // `in_call`: the thread called what asks, from code that Python called; else it may be anywhere.
+  // The place that a return address in this code represents: in Python's innermost function, or the address itself.
+  // `in_call`: the thread made this call from code that Python called; otherwise it may be anywhere.
   [[nodiscard]] std::uint64_t place_of(std::uint64_t return_address, bool in_call) noexcept;
 
-  // Something that differs when Python's frames of this thread do; not 0.
+  // A value that changes whenever Python's frames of this thread change; not 0.
   [[nodiscard]] std::uint64_t fingerprint(bool in_call) const noexcept;
 
   struct Scratch {  // of one thread
@@ -47,7 +47,7 @@ class Interpreter {
   };
   struct Merged {
     std::span<const std::uint64_t> frames;  // innermost first
-    bool keeps_innermost = false;           // the first of the native frames is the first of these
+    bool keeps_innermost = false;           // the first native frame is also the first of these
   };
   // native: innermost first. in_call: as above. Async-signal-safe.
   [[nodiscard]] Merged merge(std::span<const std::uint64_t> native, Scratch& scratch, bool in_call) noexcept;
@@ -61,7 +61,7 @@ class Interpreter {
   };
   Interpreter(const Layout& layout, DefinitionQueue& definitions) : layout_(layout), codes_(definitions) {}
   [[nodiscard]] bool is_own(std::uint64_t address) const;
-  // Calls take(code, instruction, entry) for each frame from the innermost on, until it says false.
+  // Calls take(code, instruction, entry) for each frame from the innermost on, until it returns false.
   template <class Memory, class Take>
   void walk(Memory& memory, Take take) const noexcept;
   template <class Memory>
@@ -75,7 +75,7 @@ class Interpreter {
   Codes codes_;
 };
 
-// Of this process, from MPI_Init on; nullptr: there is none.
+// The interpreter of this process, from MPI_Init on; nullptr: none.
 extern constinit std::atomic<Interpreter*> interpreter;
 
 }  // namespace ardoise::instrument::python

@@ -1,5 +1,6 @@
-// Where CPython keeps what a call stack needs, by version: offsets in bytes, of release builds for 64-bit machines.
-// From the headers of the versions (Include/cpython/{code,pystate,frameobject}.h, Include/internal/pycore_frame.h).
+// The layout of the CPython structures that a call stack needs, by version: offsets in bytes, of release builds for
+// 64-bit machines. Source: the headers of each version (Include/cpython/{code,pystate,frameobject}.h,
+// Include/internal/pycore_frame.h).
 #pragma once
 
 #include <cstdint>
@@ -7,22 +8,22 @@
 
 namespace ardoise::instrument::python {
 
-// How a frame says that a call of the evaluation loop begins with it.
+// How to see that a call of the evaluation loop begins with a frame.
 enum class EntryFrame : std::uint8_t {
-  kEach,   // each frame has a call of the loop of its own
-  kFlag,   // a byte of the frame
-  kOwner,  // a frame that stands for the loop's caller, with owner kCStack, lies beneath it
+  kEach,   // each frame has its own call of the loop
+  kFlag,   // by a byte of the frame
+  kOwner,  // a frame with owner kCStack, which represents the loop's caller, lies beneath it
 };
 
 struct Layout {
   std::uint32_t minor = 0;  // of 3.x
-  // From the thread's state to its innermost frame, by way of another structure where `through` is not 0.
+  // The path from the thread's state to its innermost frame, through another structure if `through` is not 0.
   std::uint32_t through = 0, current_frame = 0;
   std::uint32_t code = 0, previous = 0, instruction = 0;  // of a frame
   std::uint32_t entry = 0;
   EntryFrame entry_kind = EntryFrame::kEach;
-  std::uint32_t instruction_unit = 0;  // `instruction` is an int, in units of so many bytes; 0: a pointer
-  // Of a code object.
+  std::uint32_t instruction_unit = 0;  // `instruction` is an int in units of this many bytes; 0: a pointer
+  // Offsets in a code object.
   std::uint32_t first_line = 0, file = 0, name = 0, lines = 0, bytecode = 0;
   std::uint32_t ascii = 0, compact = 0;  // header of a str, whose characters follow
 };
@@ -36,10 +37,10 @@ inline constexpr Layout kLayouts[] = {
 };
 inline constexpr std::uint8_t kCStack = 3;  // FRAME_OWNED_BY_CSTACK
 
-// Of PyObject, PyBytesObject and PyASCIIObject, in all of them.
+// Offsets in PyObject, PyBytesObject and PyASCIIObject, equal in all versions.
 inline constexpr std::uint32_t kType = 8, kSize = 16, kBytes = 32, kTextLength = 16, kTextState = 32;
 
-// Of "3.11.2 (main, …)"; nullptr: not one of these, or built without the global lock.
+// The layout for "3.11.2 (main, …)"; nullptr: another version, or a build without the global lock.
 [[nodiscard]] constexpr const Layout* layout_of(std::string_view version) {
   if (!version.starts_with("3.") || version.find("free-threading") != std::string_view::npos) return nullptr;
   std::uint32_t minor = 0;

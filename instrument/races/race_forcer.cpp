@@ -1,4 +1,3 @@
-// See race_forcer.hpp.
 #include "instrument/races/race_forcer.hpp"
 
 #include <fmt/format.h>
@@ -224,7 +223,7 @@ void RaceForcer::depart_from_wait(Thread& thread, const std::string& who) {
   if (stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
 }
 
-// The call goes on as the program made it. Receives that are posted keep what was forced on them.
+// The call continues as the program made it. Posted receives keep what was forced on them.
 void RaceForcer::give_up(Thread& thread) {
   CallOverride& changes = *thread.wait.changes;
   changes.until_true = changes.pins = false;
@@ -242,7 +241,7 @@ void RaceForcer::look_at_clock(Thread& thread) {
                           kBetweenDepartures = 1'000'000'000;
   constexpr timespec kSleep{0, 20'000};
   Wait& wait = thread.wait;
-  // Where ranks share processors, the one that is waited for needs this one's.
+  // If ranks share processors, the awaited rank needs this one's processor.
   if (++wait.rounds > kRoundsWithoutSleep) {
     ::nanosleep(&kSleep, nullptr);
   } else if (wait.rounds > kRoundsWithoutYield) {
@@ -253,7 +252,7 @@ void RaceForcer::look_at_clock(Thread& thread) {
   if (wait.begin_ns == 0) wait.begin_ns = wait.looked_ns = now;
   if (now - wait.looked_ns > kBetweenDepartures) {
     wait.looked_ns = now;
-    // Its last message may still be on its way when its end is seen first.
+    // Its last message may still be in flight when its end is seen first.
     const std::string who = who_has_ended(wait);
     const bool is_hopeless = !who.empty() && wait.sender_has_ended;
     wait.sender_has_ended = !who.empty();
@@ -269,8 +268,8 @@ void RaceForcer::look_at_clock(Thread& thread) {
   wait.told = true;
   const std::string what = wait.knows_message ? fmt::format("the message from rank {} of its communicator with tag {}",
                                                             wait.source, wait.tag)
-                                              : "what the record says is complete here";
-  settings_.say(fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting.", settings_.rank,
+                                              : "a request that is complete here in the record";
+  settings_.say(fmt::format("rank {} has waited {:.0f} s for {}, in {}, and continues to wait.", settings_.rank,
                             settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
 }
 
@@ -280,7 +279,7 @@ void RaceForcer::wait_until(Thread& thread, auto&& is_done) {
   while (!departed_.load(std::memory_order_relaxed) && !is_done()) look_at_clock(thread);
 }
 
-// MPI gets on, as it would in the call that is not made.
+// Lets MPI make progress in place of the skipped call.
 void RaceForcer::skip(CallOverride& changes) {
   changes.skips = true;
   int flag = 0;
@@ -316,7 +315,7 @@ void RaceForcer::force_post(Thread& thread, Call& call, CallOverride& changes) {
   posted.source = wanted.source;
   posted.tag = wanted.tag;
   const Outcome* const outcome = outcome_of_next_post(thread);
-  // Here: the receive has got, or will get, its message.
+  // The receive got, or will get, its message.
   posted.cancel_tried = outcome != nullptr && outcome->source != kCancelledReceive;
   if (outcome == nullptr) {
     if (posted.has_wildcard) pin_unmatched(changes);
@@ -330,7 +329,7 @@ void RaceForcer::force_post(Thread& thread, Call& call, CallOverride& changes) {
   }
 }
 
-// A persistent receive keeps its request, which is never started; a receive of its own is posted for each start.
+// A persistent receive keeps its request, which is never started; a separate receive is posted for each start.
 int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedReceive& receive, bool& is_open) {
   const std::uint64_t post = thread.posts;
   const Outcome* const outcome = outcome_of_next_post(thread);
@@ -453,7 +452,7 @@ void RaceForcer::force_some(Thread& thread, Call& call, CallOverride& changes) {
   }
 }
 
-// For receives that are forced, where a message may never come; also when the rank has departed since.
+// For forced receives, whose message may never come; also after the rank departed.
 void RaceForcer::wait_for_posted(Thread& thread, Call& call, CallOverride& changes) {
   if (receives_.empty()) return;
   for (int i = 0; i < call.request_count; ++i) {
@@ -496,7 +495,7 @@ void RaceForcer::before(Call& call, CallOverride& changes) {
       if (!wanted_by(call).has_wildcard()) return;
       if (const RaceEntry* const entry = next(own, call, kAnyNumber); entry != nullptr && entry->values.size() == 2) {
         pin_message(own, *entry, 0, call, changes);
-        // Sends first, hence cannot wait here.
+        // It sends first, so it cannot wait here.
         if (vmpi::function_traits(call.function).role == vmpi::Role::kSendReceive) return;
         wait_until(own, [&] {
           int flag = 0;
@@ -593,7 +592,7 @@ void RaceForcer::finish() {
   note_end();
   if (departed_.load(std::memory_order_relaxed)) return;
   const MutexLock guard(lock_);
-  // A program that died in the recorded run may come through now; what it does then is not in the record.
+  // A program that died in the recorded run may survive now; its later calls are not in the record.
   for (const auto& thread : threads_) {
     const RaceEntry* const entry = thread->stream.next();
     if (entry == nullptr) continue;

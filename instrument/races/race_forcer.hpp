@@ -1,16 +1,17 @@
-// Forces the calls of a program to what they came to in the recorded run, as a vmpi::CallControl. One for the process.
+// Forces the calls of a program to their outcomes in the recorded run, as a vmpi::CallControl. One for the process.
 //
-// Why it is enough to give wildcards their recorded source and tag: let the receives of the recorded run that got
-// messages of one source, tag and communicator be r1, r2 … in the order of posting. MPI's rule that messages do not
-// overtake gave them the messages in the order of sending. In the forced run all of them name just this source and tag,
-// nobody else can get such a message (every other receive names another source, tag or communicator, and one that got
-// nothing waits where nobody sends), so again the k-th posted gets the k-th sent; and what is sent is the same as long
-// as all processes have come the same way to it. Order of posting is that of the thread: where several threads receive
-// on one communicator from the same source with the same tag, their order among each other is left open. A probe, at
-// the same place in that order, finds the message that the next of these receives will get.
+// Why it is enough to replace wildcards by the recorded source and tag: let r1, r2 … be the receives of the recorded
+// run, in the order of posting, that got messages of one source, tag and communicator. By MPI's rule that messages do
+// not overtake, they got the messages in the order of sending. In the forced run all of them name exactly this source
+// and tag. No other receive can get such a message: every other one names another source, tag or communicator, and one
+// that got no message waits on a communicator without senders. So again the kth posted receive gets the kth message
+// sent; and the messages are the same as long as all processes have behaved the same so far. The order of posting is
+// that of the thread: if several threads receive on one communicator from the same source with the same tag, their
+// relative order is not forced. A probe at the same place in that order finds the message that the next of these
+// receives will get.
 //
-// Receives that were cancelled or that never completed are posted on a communicator of our own where nothing is sent.
-// MPI_Cancel is not called for receives that got their message all the same.
+// Receives that were cancelled or never completed are posted on a private communicator without senders. MPI_Cancel is
+// not called for receives that were cancelled too late, after their message.
 #pragma once
 
 #include <atomic>
@@ -33,25 +34,25 @@ class RaceForcer {
   struct Settings {
     Say say;
     int partition, rank, ranks;
-    MPI_Comm world;           // the program's
-    bool stops;               // where the program departs
-    double patience_seconds;  // after which a wait is told; 0: never
-    std::string folder;       // of the record: names of call sites
+    MPI_Comm world;           // the program's world
+    bool stops;               // stop the program when it departs
+    double patience_seconds;  // a wait that takes longer is reported; 0: never
+    std::string folder;       // of the record, with the names of call sites
     std::string output;       // folder of kRaceDepartures and kRaceEnded; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
 
-  // "": ready. Makes a communicator, hence while MPI is up.
+  // "": ready. Creates a communicator, so MPI must be up.
   [[nodiscard]] std::string start();
 
   void before(vmpi::Call& call, vmpi::CallOverride& changes);
   void after(vmpi::Call& call, const vmpi::CallOverride& changes);
   void again();
-  // The program has come to MPI_Finalize.
+  // The program reached MPI_Finalize.
   void finish();
 
-  // What stands behind a request of the program.
+  // The real request behind a request of the program.
   [[nodiscard]] MPI_Request behind(MPI_Request request);
 
  private:
@@ -65,11 +66,11 @@ class RaceForcer {
     std::uint64_t begin_ns = 0, looked_ns = 0;
     std::uint64_t rounds = 0;
     std::int32_t source = 0, tag = 0;
-    MPI_Comm comm = MPI_COMM_NULL;  // in which `source` is a rank; MPI_COMM_NULL: see sender
+    MPI_Comm comm = MPI_COMM_NULL;  // the communicator in which `source` is a rank; MPI_COMM_NULL: see sender
     int sender = -1;                // rank in the world; -1: not known
     bool knows_message = false, told = false;
-    bool is_posted = false;         // for a receive that keeps what was forced on it
-    bool sender_has_ended = false;  // when that was looked at last
+    bool is_posted = false;         // for a receive that has its outcome forced at posting
+    bool sender_has_ended = false;  // at the last check
   };
   struct Thread {
     Thread(const RaceFile& file, std::uint32_t its_number) : stream(file, its_number), number(its_number) {}
@@ -79,7 +80,7 @@ class RaceForcer {
     std::uint64_t decisions = 0, posts = 0;
     const std::vector<Outcome>* outcomes = nullptr;
     std::size_t next_outcome = 0;
-    std::vector<std::int32_t> tags;  // of each key, the last
+    std::vector<std::int32_t> tags;  // the last tag of each key
     std::vector<int> kept;
     PostedReceive posted;
     bool posts_now = false;
@@ -89,7 +90,7 @@ class RaceForcer {
   Thread& thread();
   [[nodiscard]] std::string read_outcomes();
   [[nodiscard]] const Outcome* outcome_of_next_post(Thread& thread);
-  // The next decision, if the call is the one that has made it; nullptr: the program has departed.
+  // The next decision, if this call is the one that made it; nullptr: the program departed.
   [[nodiscard]] const RaceEntry* next(Thread& thread, const vmpi::Call& call, std::size_t values);
   std::nullptr_t depart(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
   [[nodiscard]] std::string named(const RaceKey& key);
@@ -107,15 +108,15 @@ class RaceForcer {
   void force_any(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   void force_some(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   void skip(vmpi::CallOverride& changes);
-  // Until the condition holds, which asks MPI; tells once when that takes long.
+  // Waits until the condition, which calls MPI, holds. Reports a long wait once.
   void wait_until(Thread& thread, auto&& is_done);
   void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::CallOverride& changes);
-  // Another rank has departed from the record: it may never send what this one waits for.
+  // Another rank departed from the record and may never send the awaited message.
   [[nodiscard]] bool has_other_departed() const;
   void give_up(Thread& thread);
   void note_end() const;
   [[nodiscard]] int world_rank(MPI_Comm comm, int rank) const;
-  // The sender has ended, or, where that is not known, all other ranks have: a clause. "": not yet.
+  // A clause if the sender, or, when it is unknown, every other rank has ended; "" otherwise.
   [[nodiscard]] std::string who_has_ended(const Wait& wait) const;
   void depart_from_wait(Thread& thread, const std::string& who);
   [[nodiscard]] int sender_of(MPI_Request request);
@@ -124,11 +125,11 @@ class RaceForcer {
 
   const Settings settings_;
   const std::unique_ptr<RaceFile> file_;
-  MPI_Comm nowhere_ = MPI_COMM_NULL;  // nothing is sent there
+  MPI_Comm nowhere_ = MPI_COMM_NULL;  // communicator without messages
   std::atomic<bool> departed_ = false;
-  std::atomic<std::uint32_t> substitutes_ = 0;  // requests that stand for others
+  std::atomic<std::uint32_t> substitutes_ = 0;  // requests that replace others
   RaceReceives receives_;
-  std::vector<std::vector<Outcome>> outcomes_;  // of each stream, in the order of posting
+  std::vector<std::vector<Outcome>> outcomes_;  // per stream, in the order of posting
   Mutex lock_;
   std::vector<std::unique_ptr<Thread>> threads_ GUARDED_BY(lock_);
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local Thread* own_ = nullptr;

@@ -1,5 +1,5 @@
 // The nondeterministic results of functions with a second wrapper (vmpi/wrappers/call_control.hpp), encoded as numbers
-// (format/race_tokens.hpp). Recorder and forcer see the same calls and must encode each one alike.
+// (format/race_tokens.hpp). Recorder and forcer see the same calls and must encode them the same way.
 #pragma once
 
 #include <mpi.h>
@@ -14,18 +14,18 @@ namespace ardoise::instrument {
 
 enum class RaceKind : std::uint8_t {
   kNone,
-  kReceive,   // with a wildcard: {source, tag}; {}: it has failed
-  kProbe,     // likewise
+  kReceive,   // with a wildcard: {source, tag}; {}: failed
+  kProbe,     // the same
   kTryProbe,  // {0}, {1}, or with a wildcard {1, source, tag}
-  kPost,      // with a wildcard: {}; what it comes to is in stream 0
+  kPost,      // with a wildcard: {}; its outcome is in stream 0
   kPrepare,   // MPI_Recv_init: nothing
-  kStart,     // {} for each receive with a wildcard that it starts
+  kStart,     // {} for each started receive with a wildcard
   kTest,      // {flag}
-  kTestAny,   // {-1}: there was no active request; {0}: none is complete; {1 + index}
+  kTestAny,   // {-1}: no active request; {0}: none complete; {1 + index}
   kWaitAny,   // the same
-  kSome,      // {-1}: there was no active request; {count, indices ...}
+  kSome,      // {-1}: no active request; {count, indices ...}
   kWait,      // nothing
-  kCancel,    // nothing; what it comes to is in stream 0
+  kCancel,    // nothing; its outcome is in stream 0
   kFree       // nothing
 };
 
@@ -48,7 +48,7 @@ inline constexpr std::array<RaceKind, vmpi::kFunctionCount> kRaceKinds = [] {
     if (name == "MPI_Testsome" || name == "MPI_Waitsome") kind = RaceKind::kSome;
     if (name == "MPI_Cancel") kind = RaceKind::kCancel;
     if (name == "MPI_Request_free") kind = RaceKind::kFree;
-    // Their messages are chosen already, by the probe.
+    // The probe has already chosen their messages.
     if (name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv")) kind = RaceKind::kNone;
   }
   return kinds;
@@ -57,7 +57,7 @@ inline constexpr std::array<RaceKind, vmpi::kFunctionCount> kRaceKinds = [] {
   return kRaceKinds[static_cast<std::size_t>(function)];
 }
 
-// Where a call that receives or probes looks, as the program has said it.
+// The source and tag that the program passed to a receive or probe.
 struct Wanted {
   std::int32_t source, tag;
   [[nodiscard]] bool is_receive() const { return source != MPI_PROC_NULL; }
@@ -68,12 +68,11 @@ struct Wanted {
   return {call.peer, call.tag};
 }
 
-// What a posted receive came to: an entry of stream 0, {stream, post, source, tag}. `post`: its number among the posted
-// receives of its thread, less that of the entry before of the same thread; the tag likewise less the one before.
+// The outcome of a posted receive: an entry of stream 0, {stream, post, source, tag}. `post`: its number among the
+// posted receives of its thread, minus that of the thread's previous entry; the tag is a difference as well.
 inline constexpr std::int32_t kCancelledReceive = INT32_MIN;  // no message
-inline constexpr std::int32_t kNotCancelled =
-    INT32_MIN + 1;  // one without a wildcard that MPI_Cancel came too late for
-inline constexpr std::int32_t kUnknownMessage = INT32_MIN + 2;  // it has failed
+inline constexpr std::int32_t kNotCancelled = INT32_MIN + 1;  // without a wildcard; MPI_Cancel came too late
+inline constexpr std::int32_t kUnknownMessage = INT32_MIN + 2;  // the receive failed
 
 [[nodiscard]] constexpr std::int32_t wrapped_difference(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));

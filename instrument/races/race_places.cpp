@@ -1,4 +1,3 @@
-// See race_places.hpp.
 #include "instrument/races/race_places.hpp"
 
 #include <optional>
@@ -14,7 +13,7 @@ RaceKey RacePlaces::describe(const vmpi::Call& call) {
     key.module = module->path;
     key.offset -= module->base;
   } else {
-    key.offset = 0;  // code made at run time: its address means nothing in another run
+    key.offset = 0;  // code generated at run time: its address has no meaning in another run
   }
   return key;
 }

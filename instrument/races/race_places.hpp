@@ -1,5 +1,5 @@
-// The key (format/race_tokens.hpp) of a call: its function, where it stands, and the size of its communicator, by which
-// communicators are told apart from run to run. One for each thread and stream; not thread safe.
+// The key (format/race_tokens.hpp) of a call: its function, its call site, and the size of its communicator, which
+// identifies communicators across runs. One for each thread and stream; not thread safe.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class RacePlaces {
  public:
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
-  // What is remembered of a call's place: kUnknown at first.
+  // The stored number of a call's place: kUnknown at first.
   [[nodiscard]] std::uint32_t& number(const vmpi::Call& call) {
     const Place place{call.return_address, size_of(call.comm), static_cast<std::uint32_t>(call.function)};
     if (last_ != nullptr && place == last_place_) [[likely]]
@@ -25,7 +25,7 @@ class RacePlaces {
     return *last_;
   }
 
-  // May wait: asks the loader.
+  // May wait: calls the loader.
   [[nodiscard]] static RaceKey describe(const vmpi::Call& call);
 
  private:
@@ -47,7 +47,7 @@ class RacePlaces {
     return size;
   }
 
-  std::unordered_map<Place, std::uint32_t, Hash> numbers_;  // nodes stay where they are
+  std::unordered_map<Place, std::uint32_t, Hash> numbers_;  // references stay valid
   Place last_place_;
   std::uint32_t* last_ = nullptr;
 };

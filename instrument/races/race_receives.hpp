@@ -1,8 +1,8 @@
-// The receives whose requests the program has: active ones, and persistent ones in any state. What completes a request
-// knows its handle; here it learns which posted receive that is. Thread safe.
+// The receives whose requests the program holds: active ones, and persistent ones in any state. Maps the handle in a
+// completing call to its posted receive. Thread safe.
 //
-// A handle that one thread has just seen completed may be that of another thread's next receive before the first one
-// comes to say so. Of equal ones a thread means that which it has posted itself, else the oldest.
+// A handle that one thread saw completed may already be that of another thread's next receive before the first thread
+// reports the completion. Among receives with equal handles a thread means its own, otherwise the oldest.
 #pragma once
 
 #include <mpi.h>
@@ -17,14 +17,14 @@
 namespace ardoise::instrument {
 
 struct PostedReceive {
-  std::uint32_t stream = 0;  // of the thread that has posted it
-  std::uint64_t post = 0;    // its number there
+  std::uint32_t stream = 0;  // of the thread that posted it
+  std::uint64_t post = 0;    // its number in that thread
   bool has_wildcard = false;
   bool is_persistent = false;
   bool is_active = true;
   bool cancel_tried = false;
-  int sender = -1;  // that was forced on it, by its rank in the world
-  // Of persistent ones that are forced: what MPI_Start needs, and what has been started instead.
+  int sender = -1;  // the forced sender, as a rank in the world
+  // For forced persistent receives: the arguments for MPI_Start, and the request that was started instead.
   void* buffer = nullptr;
   MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -35,7 +35,7 @@ struct PostedReceive {
 
 class RaceReceives {
  public:
-  // Nothing is known: the common case, which takes no lock.
+  // True in the common case, which takes no lock.
   [[nodiscard]] bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
 
   void add(std::uint64_t handle, const PostedReceive& receive) {
@@ -50,8 +50,7 @@ class RaceReceives {
     if (found == known_.end()) return std::nullopt;
     return found->second.receive;
   }
-  // stream: of the thread that asks.
-  // Changes it in place by change(PostedReceive&), under the lock. False: not known.
+  // Calls change(PostedReceive&) under the lock. stream: of the calling thread. False: unknown.
   bool change(std::uint64_t handle, std::uint32_t stream, auto&& change) {
     if (empty()) return false;
     const MutexLock guard(lock_);
@@ -60,7 +59,7 @@ class RaceReceives {
     change(found->second.receive);
     return true;
   }
-  // It is complete: forgotten, or inactive when persistent. Nothing: unknown, or inactive before.
+  // Marks it complete: removes it, or makes it inactive if it is persistent. Empty: unknown, or already inactive.
   [[nodiscard]] std::optional<PostedReceive> complete(std::uint64_t handle, std::uint32_t stream) {
     if (empty()) return std::nullopt;
     const MutexLock guard(lock_);

@@ -1,4 +1,3 @@
-// See race_recorder.hpp.
 #include "instrument/races/race_recorder.hpp"
 
 #include <string_view>
@@ -40,11 +39,11 @@ void RaceRecorder::add(Thread& thread, const Call& call, std::span<const std::in
   thread.output.add(number, values, &key);
 }
 
-// {source, tag} of the message that the call has got or found; is_flagged: {1, source, tag}.
+// {source, tag} of the message that the call received or found; is_flagged: {1, source, tag}.
 void RaceRecorder::add_message(Thread& thread, const Call& call, bool is_flagged) {
   if (call.result != MPI_SUCCESS || call.statuses == nullptr) return add(thread, call, {});
   const std::uint32_t& number = thread.places.number(call);
-  // Of a key that is not there yet the number is not known: its tags begin with 0.
+  // A new key has no number yet, so its tags begin with 0.
   std::int32_t& last =
       thread.tags.try_emplace(number != RacePlaces::kUnknown ? number : thread.output.keys(), 0).first->second;
   const std::int32_t tag = call.statuses->MPI_TAG;
@@ -144,7 +143,7 @@ void RaceRecorder::after(Call& call, const CallOverride& changes) {
     case RaceKind::kStart:
       return start(own, call);
     case RaceKind::kTest: {
-      // A test that fails has completed its request.
+      // A failed test has completed its request.
       const std::array<std::int32_t, 1> done{changes.flag || call.result != MPI_SUCCESS ? 1 : 0};
       add(own, call, done);
       break;

@@ -1,5 +1,5 @@
-// Notes what calls come to that the program does not fix, as a vmpi::CallControl that changes nothing. One for the
-// process, made when MPI is up (process/races.hpp).
+// Records outcomes of calls that the program does not determine, as a vmpi::CallControl that changes nothing. One for
+// the process, created when MPI is up (process/races.hpp).
 //
 //   wrapper ──after──▶ the thread's own stream ─┐
 //              └ posted receives: stream 0 ─────┴─▶ RaceWriter ──▶ DIR/PARTITION-RANK.races
@@ -24,15 +24,15 @@ class RaceRecorder {
  public:
   explicit RaceRecorder(RaceWriter::Say say) : writer(say), outcomes_(writer, 0) {}
 
-  RaceWriter writer;  // opened by who makes the recorder
+  RaceWriter writer;  // opened by the creator of the recorder
 
   void after(vmpi::Call& call, const vmpi::CallOverride& changes);
-  // Other calls: notes those that cannot be forced.
+  // Notes other calls that cannot be forced.
   void note(vmpi::FunctionId function) {
     if (const std::uint32_t seen = kSeen[static_cast<std::size_t>(function)]; seen != 0) [[unlikely]]
       seen_.fetch_or(seen, std::memory_order_relaxed);
   }
-  // Of the calling thread, which ends. Does nothing in a thread that has no stream.
+  // Called for the calling thread at its end. Does nothing for a thread without a stream.
   void thread_ends();
   void finish();
 
@@ -42,8 +42,8 @@ class RaceRecorder {
     RaceOutput output;
     RacePlaces places;
     const std::uint32_t stream;
-    std::uint64_t posts = 0;                               // receives that it has posted
-    std::unordered_map<std::uint32_t, std::int32_t> tags;  // of each key, the last
+    std::uint64_t posts = 0;                               // number of its posted receives
+    std::unordered_map<std::uint32_t, std::int32_t> tags;  // the last tag of each key
     std::vector<std::int32_t> values;
   };
   struct LastOutcome {
@@ -67,7 +67,7 @@ class RaceRecorder {
   std::vector<std::unique_ptr<Thread>> threads_ GUARDED_BY(lock_);
   Mutex outcomes_lock_;
   RaceOutput outcomes_ GUARDED_BY(outcomes_lock_);
-  std::vector<LastOutcome> last_ GUARDED_BY(outcomes_lock_);  // of each stream
+  std::vector<LastOutcome> last_ GUARDED_BY(outcomes_lock_);  // per stream
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local Thread* own_ = nullptr;
 };
 

@@ -1,4 +1,3 @@
-// See race_sites.hpp.
 #include "instrument/races/race_sites.hpp"
 
 #include <fcntl.h>
@@ -13,7 +12,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// By system calls: the functions of the C library are hooked.
+// Uses system calls, since the functions of the C library are hooked.
 std::string whole_file(const std::string& path) {
   std::string text;
   const long file = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -1,5 +1,5 @@
-// Names of call sites for people. The launcher finds them after a recorded run (tools/ardoise/launch/race_folder.cpp)
-// and leaves them in the record's folder, a line each: module, offset, name, between tabs. A process cannot look into
+// Readable names of call sites. The launcher finds them after a recorded run (tools/ardoise/launch/race_folder.cpp) and
+// writes them into the record's folder. A line has module, offset and name, separated by tabs. A process cannot read
 // debug information itself.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace ardoise::instrument {
 
 [[nodiscard]] inline std::string_view module_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "solve() at solver.c:120", or where nobody has found that, "solver+0x1234".
+// "solve() at solver.c:120", or, without debug information, "solver+0x1234".
 [[nodiscard]] std::string site_name(const std::string& folder, const RaceKey& key);
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See race_writer.hpp.
 #include "instrument/races/race_writer.hpp"
 
 #include <fcntl.h>
@@ -32,13 +31,13 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
-// By system calls: the functions of the C library are hooked.
+// Uses system calls, since the functions of the C library are hooked.
 int open_new(const std::string& path) {
   return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
-// Room for the slot on the disk: a mapping without it would end the program when the disk is full. File systems that
-// cannot give room in advance are written to.
+// Allocates disk space for the slot: a mapping without it would end the program when the disk is full. File systems
+// without such an allocation are written to.
 int make_room(int file, std::size_t slot) {
   const auto at = static_cast<long>(slot * kRaceSlotBytes);
   if (::syscall(SYS_fallocate, file, 0, at, static_cast<long>(kRaceSlotBytes)) == 0) return 0;
@@ -112,7 +111,7 @@ void RaceWriter::write_block(std::uint32_t stream, std::uint32_t sequence, std::
   std::memcpy(packed_.data(), &block, sizeof block);
   const std::uint64_t begin = end_;
   if (const int error = write_all(std::span(packed_).first(sizeof block + packed)); error != 0) {
-    // A block that is not whole goes, so that its place serves for the end.
+    // Removes an incomplete block, so that its place serves for the end block.
     if (::syscall(SYS_ftruncate, file_, static_cast<long>(begin)) == 0) end_ = begin;
     fail(error);
   } else if (waited_ns_ > kWorthSaying && !std::exchange(has_said_, true)) {
@@ -165,7 +164,8 @@ RaceSlot* RaceWriter::take_slot(std::uint32_t stream, std::uint32_t sequence) {
   slot->state.store(0, std::memory_order_relaxed);
   slot->stream = stream;
   slot->sequence = sequence;
-  // Who reads it after the death of the process sees stores in program order; release keeps the compiler to that.
+  // A reader after the death of the process sees stores in program order; release stops the compiler from reordering
+  // them.
   std::atomic_ref(slot->mark).store(kRaceSlotMark, std::memory_order_release);
   return slot;
 }
@@ -191,7 +191,7 @@ void RaceOutput::append(std::span<const std::byte> bytes) {
     bytes = bytes.subspan(fits);
     if (bytes_ < RaceSlot::kCapacity()) continue;
     writer_.write_block(stream_, sequence_++, {slot_->data(), bytes_});
-    // In this order: what is there belongs to the block that is written, until there is nothing.
+    // In this order: until the state is empty, the data belongs to the block that was written.
     set_state(0, 0);
     std::atomic_ref(slot_->sequence).store(sequence_, std::memory_order_release);
   }

@@ -1,5 +1,6 @@
-// Writes one process's record of races (format/race_format.hpp). Nothing is dropped: who has filled a slot packs it and
-// writes it to the disk itself, however long that takes. A disk that fails ends the record, with one sentence.
+// Writes one process's record of races (format/race_format.hpp). Nothing is dropped: a thread that fills a slot
+// compresses it and writes it to the disk itself, however long that takes. A disk failure ends the record, with one
+// sentence.
 #pragma once
 
 #include <atomic>
@@ -26,12 +27,12 @@ class RaceWriter {
   RaceWriter(const RaceWriter&) = delete;
   RaceWriter& operator=(const RaceWriter&) = delete;
 
-  // Makes the file, which must not be there, and the one beside. "": done; else a sentence.
+  // Creates the file, which must not exist, and the .open file beside it. "": success; otherwise a sentence.
   [[nodiscard]] std::string open(const std::string& path, const RaceFileHeader& header, std::string_view program,
                                  std::string_view build_id, std::string_view mpi_library);
-  // The end block; the file beside goes. No stream is written to any more.
+  // Writes the end block and removes the file beside. Streams must not be written afterwards.
   void finish(RaceEnd end);
-  // The record has ended: the disk has failed.
+  // The record ended because the disk failed.
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
 
   // Memory for a stream that begins with block `sequence`; nullptr: failed.
@@ -59,7 +60,7 @@ class RaceWriter {
   void* packer_ GUARDED_BY(lock_) = nullptr;  // ZSTD_CCtx
 };
 
-// One stream of it. One thread at a time.
+// One stream of the record. One thread at a time.
 class RaceOutput {
  public:
   RaceOutput(RaceWriter& writer, std::uint32_t stream) : writer_(writer), stream_(stream) {}
@@ -69,7 +70,7 @@ class RaceOutput {
   void add(std::uint32_t key, std::span<const std::int32_t> values, const RaceKey* new_key = nullptr);
   [[nodiscard]] std::uint32_t keys() const { return encoder_.keys(); }
   [[nodiscard]] std::uint64_t decisions() const { return decisions_; }
-  // All of it is in blocks, and it holds no memory of the writer.
+  // Moves all data into blocks and returns the memory to the writer.
   void flush();
 
  private:

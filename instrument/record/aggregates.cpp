@@ -1,4 +1,3 @@
-// See aggregates.hpp.
 #include "instrument/record/aggregates.hpp"
 
 #include <sched.h>
@@ -49,7 +48,8 @@ AggregateRecord one(std::uint32_t word, std::uint32_t call_site, std::int32_t pe
           ticks,    ticks};
 }
 
-// The record at the front of `records` and what belongs to it (`records` of the result), as an aggregate of one.
+// The record at the front of `records` with its extensions (their number is `records` of the result), as an aggregate
+// of one.
 AggregateRecord next_of(std::span<const PosixRecord> records) {
   const PosixRecord& record = records[0];
   return one(record.flags, record.call_site, static_cast<std::int32_t>(record.file), record.function,
@@ -101,7 +101,7 @@ AggregateRecord next_of(std::span<const MpiRecord> records) {
 }  // namespace
 
 AggregateTable::AggregateTable(std::span<std::byte> payload) {
-  // Twice as many slots as records keeps probing short; rounding the slots up may cost some records.
+  // Twice as many slots as records keep probing short; rounding the slots up may cost some records.
   capacity_ = static_cast<std::uint32_t>(
       std::min<std::size_t>(payload.size() / (sizeof(AggregateRecord) + 2 * sizeof(std::uint16_t)), 0xFFFF));
   slots_ = std::bit_ceil(2 * capacity_);
@@ -134,10 +134,10 @@ Aggregates::Aggregates(BinPool& pool) : pool_(pool) {
   (void)renew(slots_[0], none);
 }
 
-// Acquire and release as in any lock. The first slot is preferred: the fewer tables, the fewer records of one key. When
-// all tables are in use and there is no bin for another one, their holders are done within a tenth of a millisecond,
-// unless they have lost their processor: on a crowded machine that may be for many time slices, and waiting saves the
-// records of a bin. Not for ever: a holder may have been left by siglongjmp.
+// Acquire and release as in any lock. The first slot is preferred: fewer tables have fewer records of one key. If all
+// tables are in use and no bin is left for another one, their holders finish within a tenth of a millisecond, unless
+// they lost their processor. On a crowded machine that may be many time slices, and waiting saves the records of a bin.
+// The wait has a limit, since siglongjmp may have left a holder.
 Aggregates::Slot* Aggregates::take_slot(BinList& full) {
   constexpr auto kPatience = std::chrono::seconds(1);
   const auto begin = std::chrono::steady_clock::now();
@@ -156,7 +156,7 @@ Aggregates::Slot* Aggregates::take_slot(BinList& full) {
   }
 }
 
-// Puts a new table into the slot; the old one, if it holds something, goes to `full`. False: no bin, all as before.
+// Puts a new table into the slot; a non-empty old one goes to `full`. False: no bin, nothing changed.
 bool Aggregates::renew(Slot& slot, BinList& full) {
   Bin* const bin = pool_.take(PackClass::kAggregates);
   if (bin == nullptr) return false;

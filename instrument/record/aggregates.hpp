@@ -1,6 +1,6 @@
-// Records become sums when memory has no room for them: by (function, communicator, peer, call site, size class), exact
-// in calls, time and bytes. Used by ThreadRecorder for a bin that it can't hand on, so the program neither waits nor
-// loses anything but the single times.
+// Sums of records that do not fit into memory: by (function, communicator, peer, call site, size class), exact in
+// calls, time and bytes. ThreadRecorder uses them for a bin that it cannot hand on, so the program does not wait and
+// loses only the times of single calls.
 //
 //   a full bin of MpiRecord or PosixRecord ──fold()──▶ table in a bin = payload of a kAggregates pack ──▶ Sender
 //
@@ -18,14 +18,14 @@
 
 namespace ardoise::instrument {
 
-// One table, in memory that is given to it. Not thread safe.
+// One table, in memory that it is given. Not thread safe.
 class AggregateTable {
  public:
   AggregateTable() = default;
-  // Empty, over `payload`, aligned to 8.
+  // Starts empty. `payload` is aligned to 8.
   explicit AggregateTable(std::span<std::byte> payload);
 
-  // False: the table is full and `record`, which is to be added (calls is not 0), has found no equal.
+  // False: the table is full and has no entry with the key of `record` (whose calls is not 0).
   [[nodiscard]] bool add(const AggregateRecord& record);
 
   [[nodiscard]] std::span<const AggregateRecord> records() const { return {records_, count_}; }
@@ -37,27 +37,26 @@ class AggregateTable {
   std::uint32_t count_ = 0, capacity_ = 0;
 };
 
-// The tables of a process. Thread safe: a thread takes a table that nobody uses, and waits for one for a
-// second at most.
+// The tables of a process. Thread safe: a thread takes an unused table, and waits for one for at most a second.
 class Aggregates {
  public:
-  // Takes one bin at once, so that folding can begin when there is none left.
+  // Takes one bin at once, so that folding can begin when none is left.
   explicit Aggregates(BinPool& pool);
 
-  // Adds the records and returns how many: fewer when no bin is left for another table. Tables that this fills go to
+  // Adds the records and returns how many: fewer if no bin is left for another table. Tables that become full go to
   // `full`, ready to be sent. Record: MpiRecord or PosixRecord.
   template <class Record>
   [[nodiscard]] std::size_t fold(std::span<const Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                  BinList& full);
 
-  // Adds one. False: no bin is left for another table.
+  // Adds one record. False: no bin is left for another table.
   [[nodiscard]] bool add(const AggregateRecord& record, std::uint64_t first_tick, std::uint64_t last_tick,
                          BinList& full);
 
-  // Appends tables that hold something to `full`. Unless `all`, only such that a new bin replaces at once.
+  // Appends non-empty tables to `full`. Unless `all`, only those that a new bin can replace at once.
   void flush(bool all, BinList& full);
 
-  // All threads have died, maybe in here.
+  // For use when all threads have died, maybe inside this class.
   void force_unlock() {
     for (Slot& slot : slots_) release(slot);
   }
@@ -66,7 +65,7 @@ class Aggregates {
   static constexpr std::size_t kTables = 4;
   struct Slot {
     std::atomic_flag used = ATOMIC_FLAG_INIT;
-    Bin* bin = nullptr;  // all below: whoever has set `used`
+    Bin* bin = nullptr;  // this and the members below belong to the thread that set `used`
     AggregateTable table;
     std::uint64_t first_tick = 0, last_tick = 0;
   };

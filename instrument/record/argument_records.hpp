@@ -1,4 +1,4 @@
-// Writes the arguments of one call as ArgumentsExtensions of its thread, before its record. No memory of its own.
+// Writes the arguments of one call as ArgumentsExtensions of its thread, before the call's record. Allocates nothing.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 
 namespace ardoise::instrument {
 
-// Not thread safe. finish() after the last one.
+// Not thread safe. Call finish() after the last argument.
 class ArgumentRecords {
  public:
   ArgumentRecords(ThreadRecorder& thread, std::uint32_t function, std::uint64_t begin, std::uint64_t end)
@@ -25,7 +25,7 @@ class ArgumentRecords {
     put(static_cast<std::uint8_t>(kind));
     add_number(value);
   }
-  // add_number() `count` times.
+  // Followed by `count` calls of add_number().
   void begin_array(vmpi::ArgumentKind kind, std::int64_t count) {
     put(static_cast<std::uint8_t>(static_cast<std::uint8_t>(kind) | kArrayBit));
     add_number(count);

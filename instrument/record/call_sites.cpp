@@ -1,4 +1,3 @@
-// See call_sites.hpp.
 #include "instrument/record/call_sites.hpp"
 
 #include <optional>
@@ -56,7 +55,7 @@ const CallSites::Known* CallSites::known_module(std::uint64_t address) const noe
   return nullptr;
 }
 
-// known: nullptr where no module is loaded (code that was made at run time).
+// known: nullptr for code without a module (generated at run time).
 std::uint32_t CallSites::add(std::uint64_t address, const Known* known) noexcept {
   if (known != nullptr && known->is_mpi) return kMpiCallSite;
   if (known == nullptr) return add({address, address, name_hash("", ""), kNoModule});
@@ -72,7 +71,7 @@ std::uint32_t CallSites::add_python(std::uint64_t address) noexcept {
 
 std::uint32_t CallSites::add(const New& site) noexcept {
   const std::uint64_t address = site.address;
-  // Where a Python function begins is in its hash, its number differs between processes.
+  // A Python function's hash includes its start; its number differs between processes.
   const std::uint32_t id = id_at(site.name_hash, site.module == kPythonModule ? site.offset & UINT32_MAX : site.offset);
   if (slots_ == nullptr) return kNoCallSite;
   for (std::uint64_t i = address * 0x9E3779B97F4A7C15u >> 32;; ++i) {
@@ -125,8 +124,8 @@ void CallSites::learn_all() {
   }
 }
 
-// nullptr: nothing is loaded there, or there is no room. The loader's lock is taken with ours open: a constructor run
-// by dlopen() holds it and may want ours.
+// nullptr: no module there, or the table is full. The loader's lock is taken without this class's lock: a constructor
+// run by dlopen() holds the loader's lock and may want this one.
 const CallSites::Known* CallSites::learn(std::uint64_t address) {
   assert_may_wait();
   const std::optional<Module> loaded = find_module(reinterpret_cast<const void*>(address));
@@ -136,7 +135,7 @@ const CallSites::Known* CallSites::learn(std::uint64_t address) {
   return known != nullptr ? known : add_module(*loaded);
 }
 
-void CallSites::learn_from_the_dead(std::uint64_t address) {
+void CallSites::learn_after_death(std::uint64_t address) {
   if (python::is_python(address) || known_module(address) != nullptr) return;
   const std::optional<Module> loaded = find_module_without_lock(address);
   const MutexLock guard(lock_);

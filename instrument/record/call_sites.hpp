@@ -1,8 +1,8 @@
-// Call sites: return addresses become 32-bit ids that are equal in all processes of a program, whatever its address
-// space looks like. The fast path is a thread's own cache; this is what answers its misses.
+// Call sites: return addresses become 32-bit ids that are equal in all processes of a program, whatever the address
+// space layout. The fast path is each thread's own cache; this table answers its misses.
 //
 //   address ──modules_, lock-free──▶ place in a module ──hash──▶ id ──push list──▶ define_new() ──▶ DefinitionQueue
-//                └─ not there: learn() asks the loader, where that is allowed
+//                └─ unknown: learn() asks the loader, where that is allowed
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@
 
 namespace ardoise::instrument {
 
-inline constexpr std::uint32_t kNoCallSite = 0;   // nobody knows
+inline constexpr std::uint32_t kNoCallSite = 0;   // unknown
 inline constexpr std::uint32_t kMpiCallSite = 1;  // inside MPI or this library; never in a record
 [[nodiscard]] constexpr std::uint32_t site_for_record(std::uint32_t id) {
   return id == kMpiCallSite ? kNoCallSite : id;
 }
 
-// Thread safe. A module that is unloaded unseen (see forget()) is remembered: an address of a later one at the same
-// place is taken for it.
+// Thread safe. A module that is unloaded unnoticed (see forget()) stays: an address of a later module at the same place
+// is attributed to it.
 class CallSites final : public DefinitionSource {
  public:
   static constexpr std::size_t kMaxSites = 32768;   // further addresses have no call site
-  static constexpr std::size_t kMaxModules = 4096;  // that were ever loaded; addresses in further ones have no module
+  static constexpr std::size_t kMaxModules = 4096;  // that were ever loaded; further modules are unknown
 
   explicit CallSites(DefinitionQueue& definitions);
   ~CallSites();
@@ -38,14 +38,14 @@ class CallSites final : public DefinitionSource {
   CallSites& operator=(const CallSites&) = delete;
 
   // The id of a return address, or of a place in a Python function (python/codes.hpp). kMpiCallSite for addresses in
-  // MPI's own objects; kNoCallSite when its module is not known yet (then learn_wanted() will make it known), or when
-  // there is no room. Async-signal-safe.
+  // MPI's own objects. kNoCallSite if its module is not known yet (learn_wanted() then finds it), or if the table is
+  // full. Async-signal-safe.
   [[nodiscard]] std::uint32_t find(std::uint64_t address) noexcept;
-  // The same, and its module becomes known. May wait.
+  // The same, but finds unknown modules. May wait.
   [[nodiscard]] std::uint32_t id_of(std::uint64_t address);
-  // The modules of addresses that find() did not know. May wait.
+  // Finds the modules of addresses that find() did not know. May wait.
   void learn_wanted();
-  // All modules that are loaded. May wait.
+  // Finds all loaded modules. May wait.
   void learn_all();
 
   struct Place {
@@ -53,35 +53,35 @@ class CallSites final : public DefinitionSource {
     std::uint64_t offset = 0;          // in the module's own addresses; without a module the address itself
   };
   static constexpr std::uint32_t kNoModule = 0xFFFFFFFFu;
-  // Where an address lies, with its module defined at its first appearance. May wait.
+  // The place of an address; defines its module at the first use. May wait.
   [[nodiscard]] Place place_of(std::uint64_t address);
 
-  // The same where nothing may wait: in a module that nobody has asked for yet, the address itself.
+  // The same without waiting; for an unknown module, the address itself.
   [[nodiscard]] Place known_place_of(std::uint64_t address) const noexcept;
 
-  // All other threads have died: a module that the program opened after its last call becomes known.
-  void learn_from_the_dead(std::uint64_t address);
+  // For use when all other threads have died: finds a module that the program opened after its last call.
+  void learn_after_death(std::uint64_t address);
 
-  // Nothing is loaded in [begin, end) any more: what is next there is something else. May wait.
+  // The modules in [begin, end) were unloaded; later ones there are different. May wait.
   void forget(std::uint64_t begin, std::uint64_t end);
 
   void define_new(DefinitionQueue& definitions) override;
 
-  // All other threads have died, maybe in here.
+  // For use when all other threads have died, maybe inside this class.
   void force_unlock() { lock_.force_unlock(); }
 
  private:
   static constexpr std::size_t kSlots = 2 * kMaxSites;
-  static constexpr std::uint64_t kErased = 1;  // an address that is none
+  static constexpr std::uint64_t kErased = 1;  // no valid address
 
-  struct Known {  // all but `size` never change
+  struct Known {  // all but `size` is constant
     std::uint64_t base = 0;
-    std::atomic<std::uint64_t> size = 0;  // 0: unloaded. Release and acquire: the rest is there
+    std::atomic<std::uint64_t> size = 0;  // 0: unloaded. Release and acquire: the other members are set
     std::uint64_t name_hash = 0;          // of file name and build id
     bool is_mpi = false;
   };
   struct Slot {
-    std::atomic<std::uint64_t> address;  // 0: free; whoever takes it fills the rest
+    std::atomic<std::uint64_t> address;  // 0: free; the thread that sets it fills the rest
     PushList::Link link;
     std::uint32_t id, module;  // before it is pushed, as offset
     std::uint64_t offset;
@@ -101,17 +101,17 @@ class CallSites final : public DefinitionSource {
   const Known* add_module(const Module& module) REQUIRES(lock_);
 
   DefinitionQueue& definitions_;
-  Slot* slots_;  // kSlots of them, a mapping: only what is used becomes memory
+  Slot* slots_;  // a mapping with kSlots slots: only used pages are allocated
   std::atomic<std::uint32_t> site_count_ = 0;
   std::atomic<std::uint64_t> wanted_ = 0;  // an address that find() did not know
   PushList new_;
-  // Read without a lock up to module_count_; written with it, in the order of their numbers.
+  // Read without a lock up to module_count_; written under the lock, in the order of their numbers.
   std::array<Known, kMaxModules> modules_{};
   std::atomic<std::uint32_t> module_count_ = 0;
   Mutex lock_;
 };
 
-// FNV-1a of file name, build id and offset, kept away from the reserved ids.
+// FNV-1a of file name, build id and offset; never one of the reserved ids.
 [[nodiscard]] std::uint32_t call_site_id(std::string_view file_name, std::string_view build_id, std::uint64_t offset);
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,4 @@
-// Sums over calls of one function: what is added to its totals and to those of its calling context.
+// Sums over calls of one function, which are added to the totals of the function and of its calling context.
 #pragma once
 
 #include <cstdint>

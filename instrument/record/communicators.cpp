@@ -1,4 +1,3 @@
-// See communicators.hpp.
 #include "instrument/record/communicators.hpp"
 
 #include <algorithm>

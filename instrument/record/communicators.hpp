@@ -1,5 +1,5 @@
 // Communicators as definitions: numbers in this process, members as ranges of world ranks, and the (hash, instance)
-// that all members compute alike without talking to each other. Knows no MPI: mpi_queries.cpp collects the facts.
+// that all members compute equally without communication. Does not depend on MPI: mpi_queries.cpp collects the facts.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace ardoise::instrument {
 
-// What MPI says of a communicator.
+// The facts of a communicator that MPI reports.
 struct CommunicatorFacts {
   CommunicatorKind kind = CommunicatorKind::kIntra;
   std::uint32_t rank = 0;            // own, in the local group
@@ -25,43 +25,42 @@ struct CommunicatorFacts {
   std::vector<TopologyDimension> cartesian;  // empty: no Cartesian topology
 };
 
-// Thread safe. instance counts correctly when all members of a group create its communicators in the same order, which
-// MPI demands of them on one parent; creations on two parents by two threads at once may be numbered differently.
+// Thread safe. instance is right if all members of a group create its communicators in the same order, as MPI requires
+// on one parent; concurrent creations by two threads on two parents may be numbered differently.
 class Communicators {
  public:
   explicit Communicators(DefinitionQueue& definitions) : definitions_(definitions) {}
 
-  // Defines a new communicator and returns its number; kUnnamedComm when numbers or memory are used up. thread: that
-  // made it.
+  // Defines a new communicator and returns its number; kUnnamedComm if numbers or memory run out. thread: its creator.
   [[nodiscard]] std::uint32_t define(const CommunicatorFacts& facts, std::uint32_t thread = 0);
   // Defines it once more, with its new name.
   void rename(std::uint32_t comm, const CommunicatorFacts& facts);
-  // A definition with the first of its members, for who may not wait; nullptr: not known.
+  // A definition with the first of the members, for readers that must not wait; nullptr: unknown.
   struct Known {
     CommunicatorDefinition definition;
     std::vector<RankRange> ranges;
     std::string name;
   };
   static constexpr std::uint32_t kKept = 1024;
-  // How many there have been. Relaxed: for who looks from beside.
+  // The number of definitions so far. Relaxed: for the survivor.
   [[nodiscard]] std::uint32_t defined() const noexcept { return defined_.load(std::memory_order_relaxed); }
   [[nodiscard]] const Known* known(std::uint32_t comm) const noexcept {
     return comm < kKept ? known_[comm].load(std::memory_order_acquire) : nullptr;
   }
-  // A communicator has been made that is defined at its first use, or collectives were not counted: from now on other
-  // ranks may number differently. Those that are made from now on are not known.
+  // A communicator was created that is defined only at its first use, or collectives were not counted. From now on
+  // other ranks may number differently, and new communicators are unknown.
   void become_unsure() noexcept { is_unsure_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_unsure() const noexcept { return is_unsure_.load(std::memory_order_relaxed); }
 
-  // The process begins a collective on it (collective_word()): how many it had begun before; kNoNumber: not counted.
-  // MPI allows one thread at a time to do so.
+  // Counts a collective that begins on it (collective_word()). Returns the number begun before; kNoNumber: not counted.
+  // MPI allows only one thread at a time to start one.
   static constexpr std::uint32_t kNoNumber = 0xFFFFFFFF;
   std::uint32_t begin_collective(std::uint32_t comm, std::uint32_t word) noexcept {
     if (comm >= kKept) return kNoNumber;
     Collectives& on = collectives_[comm];
     const std::uint32_t number = on.begun.load(std::memory_order_relaxed);
     on.last[number % CollectivesDefinition::kLast].store(word, std::memory_order_relaxed);
-    on.begun.store(number + 1, std::memory_order_release);  // who looks from beside sees the word, too
+    on.begun.store(number + 1, std::memory_order_release);  // the survivor, which reads it, sees the word as well
     return number;
   }
   [[nodiscard]] std::uint32_t begun(std::uint32_t comm) const noexcept {
@@ -69,7 +68,7 @@ class Communicators {
   }
   [[nodiscard]] CollectivesDefinition collectives(std::uint32_t comm) const noexcept;
 
-  // The number of a window that was made on it: 0, 1, 2 … on each, so equal in all its ranks.
+  // The number of a new window on it: 0, 1, 2 …, equal in all its ranks.
   [[nodiscard]] std::uint32_t number_window(std::uint32_t comm);
 
  private:
@@ -82,16 +81,16 @@ class Communicators {
   };
 
   DefinitionQueue& definitions_;
-  std::atomic<bool> is_unsure_ = false;  // relaxed: alone
+  std::atomic<bool> is_unsure_ = false;  // relaxed: no other data depends on it
   std::atomic<std::uint32_t> defined_ = 0;
   std::array<Collectives, kKept> collectives_{};          // by number
   std::array<std::atomic<const Known*>, kKept> known_{};  // of the first numbers
   Mutex lock_;
   std::vector<std::unique_ptr<const Known>> kept_ GUARDED_BY(lock_);
-  std::uint32_t thread_ GUARDED_BY(lock_) = kNoThread;                          // that made the first
+  std::uint32_t thread_ GUARDED_BY(lock_) = kNoThread;                          // creator of the first
   std::vector<std::uint32_t> instances_ GUARDED_BY(lock_);                      // by number
-  std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // by group hash: how many
-  std::unordered_map<std::uint32_t, std::uint32_t> windows_ GUARDED_BY(lock_);  // by number: how many
+  std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // counts by group hash
+  std::unordered_map<std::uint32_t, std::uint32_t> windows_ GUARDED_BY(lock_);  // counts by number
 };
 
 }  // namespace ardoise::instrument

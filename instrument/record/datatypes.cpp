@@ -1,4 +1,3 @@
-// See datatypes.hpp.
 #include "instrument/record/datatypes.hpp"
 
 namespace ardoise::instrument {

@@ -1,5 +1,5 @@
-// Datatypes as definitions: numbers in this process, each with a text that says how to make it. Only where arguments of
-// calls are recorded. Knows no MPI: mpi_queries.cpp describes them.
+// Datatypes as definitions: numbers in this process, each with a text of its construction. Used only if arguments of
+// calls are recorded. Does not depend on MPI: mpi_queries.cpp describes the datatypes.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct DatatypeFacts {
 class Datatypes {
  public:
   static constexpr std::uint32_t kNone = 0;
-  static constexpr std::size_t kMost = 65536;  // different ones that are defined
+  static constexpr std::size_t kMost = 65536;  // the most definitions
 
   Datatypes(DefinitionQueue& definitions, DatatypeFacts (*describe)(std::int64_t word))
       : definitions_(definitions), describe_(describe) {}
 
-  // word: of a valid handle, or of MPI_DATATYPE_NULL. kNone: that, or there is no room for more.
+  // word: of a valid handle, or of MPI_DATATYPE_NULL. kNone: that one, or the table is full.
   [[nodiscard]] std::uint32_t number(std::int64_t word);
-  // Some handle has been freed, and may come again for another datatype.
+  // A handle was freed and may be reused for another datatype.
   void forget_handles();
 
  private:

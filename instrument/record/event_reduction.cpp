@@ -1,4 +1,3 @@
-// See event_reduction.hpp.
 #include "instrument/record/event_reduction.hpp"
 
 #include <type_traits>
@@ -13,8 +12,8 @@ constexpr PackClass class_of() {
   return std::is_same_v<Record, MpiRecord> ? PackClass::kMpi : PackClass::kPosix;
 }
 
-// Whether a record stands for a call; the others share the fate of the call before them, but for what stands before its
-// call.
+// True if a record stands for a call. Extensions share the fate of the call before them, except those that precede
+// their call.
 bool is_call(const PosixRecord&) { return true; }
 bool is_call(const MpiRecord& record) {
   return record.shape() != Shape::kCompletion && record.shape() != Shape::kExtension;
@@ -22,7 +21,7 @@ bool is_call(const MpiRecord& record) {
 
 bool is_ahead(const PosixRecord&) { return false; }
 
-// Also of what stands before its call.
+// True also for extensions that precede their call.
 bool is_of(const FunctionSet& functions, const PosixRecord& record) { return functions.has(true, record.function); }
 bool is_of(const FunctionSet& functions, const MpiRecord& record) {
   if (!is_context(record)) return functions.has(false, record.function());
@@ -30,8 +29,8 @@ bool is_of(const FunctionSet& functions, const MpiRecord& record) {
   return functions.has(context.record_class == static_cast<std::uint16_t>(PackClass::kPosix), context.function);
 }
 
-// What the program said of itself stays where that is possible: there is little of it, and it cuts what is left. So
-// does what was sampled between calls that stay.
+// Marks stay if possible: there are few, and they divide the rest into pieces. Samples between calls that stay do so
+// too.
 bool is_kept(const PosixRecord&) { return false; }
 bool is_kept(const MpiRecord& record) { return is_mark(record) || is_sampled(record); }
 
@@ -61,10 +60,10 @@ void EventReduction::fold(std::span<const Record> records, std::uint64_t first_t
 template <class Record, class Stays>
 std::size_t EventReduction::keep(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                  BinList& full, Stays&& stays) {
-  std::size_t kept = 0, run = 0;  // `run`: begin of the records that are to be folded next
+  std::size_t kept = 0, run = 0;  // `run`: begin of the records to be folded next
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!stays(records[i])) continue;
-    // Folded before the record moves: its new place may be theirs.
+    // Folded before the record moves, which may overwrite them.
     fold(std::span<const Record>(records.subspan(run, i - run)), first_tick, last_tick, full);
     run = i + 1;
     records[kept++] = records[i];

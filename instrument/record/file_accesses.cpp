@@ -1,4 +1,3 @@
-// See file_accesses.hpp.
 #include "instrument/record/file_accesses.hpp"
 
 #include <algorithm>
@@ -8,9 +7,9 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::uint64_t kFewCalls = 4;  // have no sequence
+constexpr std::uint64_t kFewCalls = 4;  // too few for a pattern
 
-// Upper ends of Darshan's classes.
+// Upper bounds of Darshan's classes.
 constexpr std::array<std::uint64_t, 9> kSizes{100,      1U << 10,  10U << 10,  100U << 10, 1U << 20,
                                               4U << 20, 10U << 20, 100U << 20, 1U << 30};
 

@@ -1,7 +1,7 @@
-// How files are accessed: sizes of requests, and where each lies against the one before, as Darshan counts them (POSIX
-// module: CONSEC, SEQ, STRIDE, SIZE_READ_*, SIZE_WRITE_*), by file of this process. Positions of descriptors are kept
-// from the calls that are seen: a descriptor that is shared with a child or moved by threads at once makes them
-// estimates.
+// Access patterns of files: sizes of requests, and the position of each against the previous one, counted like Darshan
+// (POSIX module: CONSEC, SEQ, STRIDE, SIZE_READ_*, SIZE_WRITE_*) for each file of this process. Positions of
+// descriptors are computed from the observed calls: they are estimates if a descriptor is shared with a child or moved
+// by several threads at once.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace ardoise::instrument {
 // All functions but define() are async-signal-safe; any thread may call any of them at any time.
 class FileAccesses {
  public:
-  static constexpr std::size_t kFiles = 32768;  // numbers below, of Files
+  static constexpr std::size_t kFiles = 32768;  // lowest numbers of Files
   static constexpr int kDescriptors = 65536;
   static constexpr std::int64_t kHere = -1;  // at the descriptor's position
 
@@ -26,22 +26,22 @@ class FileAccesses {
   FileAccesses(const FileAccesses&) = delete;
   FileAccesses& operator=(const FileAccesses&) = delete;
 
-  // The descriptor's next access is there.
+  // Sets the position of the descriptor's next access.
   void move_to(int descriptor, std::int64_t position) noexcept;
   // `bytes` were read or written at `position`.
   void add(std::uint32_t file, int descriptor, std::int64_t position, std::uint64_t bytes, bool write) noexcept;
 
-  // Files with a few accesses and more. Nobody adds any more.
+  // Defines files with several accesses. Requires that no thread adds any more.
   void define(DefinitionQueue& definitions);
 
  private:
-  using Counter = std::atomic<std::uint64_t>;  // relaxed: each stands alone
+  using Counter = std::atomic<std::uint64_t>;  // relaxed: independent of each other
   struct Access {
-    Counter end, gap;  // of the last access; gap: from the end of the one before
+    Counter end, gap;  // of the last access; gap: distance from the previous end
     Counter calls, consecutive, forward, strided, backward;
     std::array<std::array<Counter, 10>, 2> sizes;  // of reads, of writes
   };
-  struct Table {  // one mapping: only what is used becomes memory
+  struct Table {  // one mapping: only used pages are allocated
     Counter positions[kDescriptors];
     Access accesses[kFiles];
   };

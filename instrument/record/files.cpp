@@ -1,4 +1,3 @@
-// See files.hpp.
 #include "instrument/record/files.hpp"
 
 #include <fcntl.h>
@@ -63,13 +62,13 @@ std::uint32_t Files::look_up(int descriptor) noexcept {
   *std::to_chars(digits, name.data() + name.size() - 1, descriptor).ptr = '\0';
   std::uint32_t used = scratches_used_.load(std::memory_order_relaxed), mine = 0;
   do {
-    mine = ~used & (used + 1);  // the lowest bit that is clear
+    mine = ~used & (used + 1);  // the lowest clear bit
     if (mine == 0) return kUnknown;
-    // Acquire and release: as a lock, of which there are many.
+    // Acquire and release: each bit is a lock.
   } while (
       !scratches_used_.compare_exchange_weak(used, used | mine, std::memory_order_acquire, std::memory_order_relaxed));
   Scratch& scratch = table_->scratches[std::countr_zero(mine)];
-  const int saved = errno;  // the program's, whose call has not begun
+  const int saved = errno;  // the program's; its call has not begun
   const long length = ::syscall(SYS_readlinkat, AT_FDCWD, name.data(), scratch.link, sizeof(scratch.link));
   errno = saved;
   std::uint32_t number = kUnknown;
@@ -105,7 +104,7 @@ std::uint32_t Files::of_path(std::string_view path) noexcept {
       return further_files();
     }
     if (!slot.hash.compare_exchange_strong(there, hash, std::memory_order_relaxed)) {
-      // Another thread was faster; the text is wasted.
+      // Another thread was faster; the copied text stays unused.
       if (there == hash) return place + 1;
       continue;
     }
@@ -125,8 +124,8 @@ void Files::define_new(DefinitionQueue& definitions) {
     (void)definitions.add(FileDefinition{number, 0}, std::string_view(table_->text + slot.begin, slot.bytes));
     number = slot.link.load(std::memory_order_relaxed);
   }
-  if (told_further_ || !has_further_.load(std::memory_order_relaxed)) return;
-  told_further_ = definitions.add(FileDefinition{kFurtherFiles, 0}, kFurtherName);
+  if (defined_further_ || !has_further_.load(std::memory_order_relaxed)) return;
+  defined_further_ = definitions.add(FileDefinition{kFurtherFiles, 0}, kFurtherName);
 }
 
 }  // namespace ardoise::instrument

@@ -1,8 +1,8 @@
-// File numbers: which path a descriptor stands for. Used by the POSIX hooks (descriptors) and by MPI-IO (names).
+// File numbers: the paths of descriptors. Used by the POSIX hooks (descriptors) and by MPI-IO (names).
 //
-// A descriptor is looked up in /proc/thread-self/fd when it is first used after it was opened, closed or replaced: that
-// names files opened before MPI_Init, inherited, relative to a directory or duplicated by calls we do not see, all
-// alike.
+// A descriptor is looked up in /proc/thread-self/fd when it is first used after it was opened, closed or replaced. This
+// also covers files that were opened before MPI_Init, inherited, opened relative to a directory or duplicated by calls
+// without a hook.
 //
 //   descriptor ──numbers_──▶ number = place in a hash table of paths ──push list──▶ define_new() ──▶ DefinitionQueue
 #pragma once
@@ -19,8 +19,7 @@
 namespace ardoise::instrument {
 
 // All functions but define_new() are async-signal-safe. Any thread may call any of them at any time. Entries are never
-// removed. Two paths with the same 64-bit hash would be one file: for the 16,384 files that there may be, the
-// probability is 1e-11.
+// removed. Two paths with the same 64-bit hash would be one file; with at most 16,384 files the probability is 1e-11.
 class Files final : public DefinitionSource {
  public:
   static constexpr std::uint32_t kUnknown = 0;
@@ -33,17 +32,17 @@ class Files final : public DefinitionSource {
   Files(const Files&) = delete;
   Files& operator=(const Files&) = delete;
 
-  // kUnknown: it is not open, there is no memory, or 32 other threads look descriptors up at this moment.
+  // kUnknown: not open, out of memory, or 32 other threads are looking up descriptors at the moment.
   [[nodiscard]] std::uint32_t of_descriptor(int descriptor) noexcept {
     if (descriptor < 0 || table_ == nullptr) return kUnknown;
     if (descriptor < kDescriptors) [[likely]] {
-      // Relaxed: the number says it all.
+      // Relaxed: no other data depends on the number.
       const std::uint32_t number = table_->numbers[descriptor].load(std::memory_order_relaxed);
       if (number != kUnknown) return number;
     }
     return look_up(descriptor);
   }
-  // The descriptor stands for something else from now on. Call after the system call that changed it.
+  // The descriptor refers to another file from now on. Call it after the system call that changed it.
   void forget(int descriptor) noexcept {
     if (descriptor >= 0 && descriptor < kDescriptors && table_ != nullptr) {
       table_->numbers[descriptor].store(kUnknown, std::memory_order_relaxed);
@@ -54,21 +53,21 @@ class Files final : public DefinitionSource {
   void define_new(DefinitionQueue& definitions) override;
 
  private:
-  static constexpr std::size_t kSlots = 2 * kMaxFiles;  // so that probing is short
+  static constexpr std::size_t kSlots = 2 * kMaxFiles;  // short probe sequences
   static constexpr std::uint32_t kFurtherFiles = kSlots + 1;
   static constexpr std::size_t kTextBytes = std::size_t{4} << 20;
 
   struct Slot {
-    std::atomic<std::uint64_t> hash;  // 0: free. Relaxed: the number of a path is its place, whatever else is there
+    std::atomic<std::uint64_t> hash;  // 0: free. Relaxed: the number of a path is its place
     PushList::Link link;
     std::uint32_t begin, bytes;  // in text; before it is pushed
   };
-  struct Scratch {  // of one look-up: the stack may be the small one of a signal handler
+  struct Scratch {  // for one look-up: the stack may be a small one of a signal handler
     char link[kMaxPath];
     char display[kMaxPath + 2];
   };
   static constexpr std::uint32_t kScratches = 32;
-  struct Table {  // one mapping: only what is used becomes memory
+  struct Table {  // one mapping: only used pages are allocated
     std::atomic<std::uint32_t> numbers[kDescriptors];
     Slot slots[kSlots];
     char text[kTextBytes];
@@ -79,15 +78,15 @@ class Files final : public DefinitionSource {
 
   Table* table_;
   std::atomic<std::uint32_t> count_ = 0, text_used_ = 0;
-  std::atomic<std::uint32_t> scratches_used_ = 0;  // a bit each
+  std::atomic<std::uint32_t> scratches_used_ = 0;  // one bit each
   std::atomic<bool> has_further_ = false;
-  bool told_further_ = false;  // of whoever defines
+  bool defined_further_ = false;  // used by the defining thread
   PushList new_;
 };
 
-// A link in /proc/thread-self/fd as text, as the user should read it: sockets, pipes and the like are told by kind
-// only, the standard streams by their names unless they lead to a file. A part of `link`, a constant, or written into
-// `room` (at least as long as `link` and two more). Async-signal-safe.
+// A link in /proc/thread-self/fd as readable text: sockets, pipes and the like by kind only, the standard streams by
+// name unless they lead to a file. The result is a part of `link`, a constant, or written into `room` (at least two
+// bytes longer than `link`). Async-signal-safe.
 [[nodiscard]] std::string_view display_path(int descriptor, std::string_view link, std::span<char> room) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,5 +1,5 @@
-// Numbers of MPI handles: communicators, windows and files of MPI-IO. A thread looks into its own cache first; when the
-// generation has changed, which happens when an object is made or freed, the cache is stale and this table answers.
+// Numbers of MPI handles: communicators, windows and files of MPI-IO. A thread checks its own cache first. The
+// generation changes when an object is created or freed: the cache is then stale and this table answers.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace ardoise::instrument {
 
-// Handles of different kinds may be equal as numbers; keys are not.
-// Files have two numbers: their own, and that of the communicator that opened them.
+// Handles of different kinds may be numerically equal; their keys differ. Files have two numbers: their own, and that
+// of the communicator that opened them.
 enum class HandleKind : std::uint64_t { kComm = 0, kWindow = 1, kFile = 2, kFileComm = 3 };
 [[nodiscard]] constexpr std::uint64_t handle_key(HandleKind kind, std::uint64_t handle) {
   return handle ^ static_cast<std::uint64_t>(kind) << 62;
@@ -28,22 +28,22 @@ class HandleIds {
     const MutexLock guard(lock_);
     if (ids_.erase(key) != 0) next_generation();
   }
-  // `missing` when unknown.
+  // Returns `missing` for an unknown key.
   [[nodiscard]] std::uint32_t find(std::uint64_t key, std::uint32_t missing) {
     const MutexLock guard(lock_);
     const auto found = ids_.find(key);
     return found == ids_.end() ? missing : found->second;
   }
-  // The same where nothing may wait: also `missing` when somebody else is at work.
+  // The same without waiting: returns `missing` also if another thread holds the lock.
   [[nodiscard]] std::uint32_t find_at_once(std::uint64_t key, std::uint32_t missing) noexcept {
     if (!lock_.try_lock()) return missing;
     const MutexLock guard(lock_, std::adopt_lock);
     const auto found = ids_.find(key);
     return found == ids_.end() ? missing : found->second;
   }
-  // All other threads have died, maybe in here.
+  // For use when all other threads have died, maybe inside this class.
   void force_unlock() { lock_.force_unlock(); }
-  // Relaxed: a thread that uses a new handle got it from the thread that made it, by the program's own synchronisation.
+  // Relaxed: a thread that uses a new handle got it from its creator, by the program's own synchronisation.
   [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
  private:
@@ -51,7 +51,7 @@ class HandleIds {
 
   Mutex lock_;
   std::unordered_map<std::uint64_t, std::uint32_t> ids_ GUARDED_BY(lock_);
-  std::atomic<std::uint32_t> generation_{1};  // 0 is no generation: a new thread's cache
+  std::atomic<std::uint32_t> generation_{1};  // 0 marks the cache of a new thread
 };
 
 }  // namespace ardoise::instrument

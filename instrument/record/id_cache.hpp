@@ -1,5 +1,5 @@
-// Small direct-mapped cache of 64-bit keys to 32-bit ids, one for each thread: the fast half of looking up call sites
-// and handles. A miss is answered by a table with a lock (call_sites.hpp, handle_ids.hpp).
+// Small direct-mapped cache of 64-bit keys to 32-bit ids, one for each thread: the fast path of the look-up of call
+// sites and handles. A table with a lock answers misses (call_sites.hpp, handle_ids.hpp).
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ class IdCache {
   static_assert(std::has_single_bit(kEntries));
 
  public:
-  // Id of key, or 0: not here. Requires key != 0.
+  // The id of a key, or 0: not cached. Requires key != 0.
   [[nodiscard]] std::uint32_t find(std::uint64_t key) const {
     const Entry& entry = entries_[index(key)];
     return entry.key == key ? entry.id : 0;

@@ -1,5 +1,5 @@
-// Names that the program gives to its marks: which are known. A name is its hash, equal in all processes, and is
-// defined once.
+// The known names of the program's marks. A name is represented by its hash, equal in all processes, and is defined
+// once.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace ardoise::instrument {
 // Thread safe.
 class MarkNames {
  public:
-  static constexpr std::uint32_t kMost = 4096;  // further ones share one
+  static constexpr std::uint32_t kMost = 4096;  // further names share one
   static constexpr std::string_view kFurther = "(further names)";
 
-  // A known one without a lock; defines a new one, which may wait.
+  // Returns a known name without a lock; defines a new one, which may wait.
   [[nodiscard]] std::uint32_t id_of(std::string_view name, DefinitionQueue& definitions) {
     name = name.substr(0, kMaxMarkName);
     const std::uint32_t id = mark_name_id(name);
@@ -38,8 +38,8 @@ class MarkNames {
   }
 
  private:
-  // Relaxed: nothing else hangs on them; readers resolve names at the end. Never full: threads that meet at the last
-  // place are fewer than the rest.
+  // Relaxed: no other data depends on them; readers resolve names at the end. Never full: fewer threads can meet at the
+  // last place than there are free places.
   std::array<std::atomic<std::uint32_t>, 2 * kMost> ids_{};
   std::atomic<std::uint32_t> count_ = 0;
 };

@@ -1,4 +1,3 @@
-// See mpi_queries.hpp.
 #include "instrument/record/mpi_queries.hpp"
 
 #include <algorithm>
@@ -35,7 +34,7 @@ std::vector<std::int32_t> world_ranks(MPI_Group group) {
   PMPI_Group_translate_ranks(group, size, own.data(), world_group, world.data());
   PMPI_Group_free(&world_group);
   for (int& rank : world) {
-    if (rank < 0) rank = kNoPeer;  // MPI_UNDEFINED: of another program
+    if (rank < 0) rank = kNoPeer;  // MPI_UNDEFINED: in another program
   }
   return {world.begin(), world.end()};
 }
@@ -92,9 +91,9 @@ std::size_t window_ranks(MPI_Win window, MPI_Group group, std::size_t first, std
   return count;
 }
 
-// In Open MPI a request begins with the same structure whatever it is for, and one word of that is 0, or the address of
-// who waits for it, until it is complete, then 1 (ompi/request/request.h, releases 2 to 5). Its place depends on the
-// release and on how that was built. 0: not found; there stands something else.
+// In Open MPI every request begins with the same structure. One word in it is 0 or the address of a waiter until the
+// request is complete, then 1 (ompi/request/request.h, releases 2 to 5). The word's offset depends on the release and
+// its build. 0: not found.
 constexpr std::size_t kWordsOfRequest = 18;
 constinit std::atomic<std::size_t> completion_word = 0;
 using RequestWords = std::array<std::uint64_t, kWordsOfRequest>;

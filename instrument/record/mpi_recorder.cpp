@@ -1,5 +1,5 @@
-// See mpi_recorder.hpp. One MPI call: record() finds out what it was and writes its records; whatever is not needed by
-// every call stands behind a flag of the function's plan.
+// Records one MPI call: record() classifies it and writes its records. Work that not every call needs depends on a flag
+// of the function's plan.
 #include "instrument/record/mpi_recorder.hpp"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ using vmpi::Call;
 using vmpi::FunctionId;
 using vmpi::Role;
 
-// Compile-time digest of the function table: what record() has to know of a function.
+// Compile-time digest of the function table, with the facts that record() needs about a function.
 struct Plan {
   Role role;
   bool starts_request;
   bool persistent;
   bool is_query;
   bool makes_or_ends_objects;  // communicators, windows, files
-  bool is_collective;          // is numbered on its communicator
+  bool is_collective;          // counts in the order of its communicator
 };
 
 constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
@@ -36,7 +36,7 @@ constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
           category == "io" || name == "MPI_Cancel" || name == "MPI_Type_free");
 }
 
-// Beside operations on data: what all ranks of a communicator call in the same order as those.
+// Operations other than data movement that all ranks of a communicator call in the same order as the collectives.
 constexpr FunctionId kNumbered[] = {FunctionId::kComm_dup,
                                     FunctionId::kComm_dup_with_info,
                                     FunctionId::kComm_idup,
@@ -89,7 +89,7 @@ std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
   return make_word(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(function), Shape::kExtension);
 }
 
-// Only its word: what the operation is.
+// Only the word, which identifies the operation.
 MpiRecord operation_of(const Request& request) { return {0, 0, 0, 0, 0, 0, request.operation}; }
 
 std::uint32_t word_of_collective(const Plan& plan, const Call& call) {
@@ -106,25 +106,25 @@ WindowAct act_of(const Call& call) {
 
 }  // namespace
 
-// A call on its way into records.
+// A call while it is turned into records.
 struct MpiRecorder::Event {
   ThreadRecorder& thread;
   const Call& call;
   std::uint64_t end;
-  std::uint64_t sent, received;  // that this call itself moved, for the totals
+  std::uint64_t sent, received;  // moved by this call itself, for the totals
   std::uint32_t comm;
   std::uint32_t call_site;
   std::int32_t peer, tag;
   Shape shape;
   bool has_receive_half = false;
-  std::uint32_t collective = 0;  // as RecentCall's
+  std::uint32_t collective = 0;  // as in RecentCall
 
   [[nodiscard]] std::uint64_t duration() const { return end - call.begin; }
   void is_from(const MPI_Status& status) {
     peer = format_peer(status.MPI_SOURCE);
     tag = format_tag(status.MPI_TAG);
   }
-  // What the record's `bytes` says: that of its own direction.
+  // The record's `bytes`: the bytes of its own direction.
   [[nodiscard]] std::uint64_t bytes() const {
     switch (shape) {
       case Shape::kReceive:
@@ -156,7 +156,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
               format_peer(call.peer),
               format_tag(call.tag),
               shape_of_role(plan.role)};
-  if (plan.is_query && tell_counted(event)) return;
+  if (plan.is_query && record_counted(event)) return;
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]] {
     event.sent = event.received = 0;
     if (plan.role != Role::kRooted) event.peer = kNoPeer;
@@ -195,7 +195,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     case Role::kSendReceive:
       if (!plan.starts_request) {
         event.has_receive_half = true;
-      } else if (call.request_count == 1) {  // MPI_Isendrecv: sends now; what it waits for is the receive
+      } else if (call.request_count == 1) {  // MPI_Isendrecv: sends now, and waits for the receive
         Event half = event;
         half.shape = Shape::kPostReceive;
         half.peer = format_peer(call.source);
@@ -232,7 +232,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     return write(event);
   }
   if (plan.starts_request && call.request_count == 1) post(event, handle_value(call.requests[0]), false);
-  // What will have been received is known at completion only, and counted there.
+  // The received bytes are known, and counted, only at completion.
   if (plan.role == Role::kFileRead && plan.starts_request) event.received = 0;
   write(event);
   if (call.function == FunctionId::kPcontrol) [[unlikely]]
@@ -287,7 +287,7 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
     if (request && !request->active) continue;
     const std::optional<bool> is_complete = queries_.is_complete(handle);
     if (is_complete == true) continue;
-    if (count == parts.size() || !request) {  // one that was made unseen says nothing
+    if (count == parts.size() || !request) {  // a request whose start was not seen
       parts[0].flags |= kPartsMissing;
       continue;
     }
@@ -304,9 +304,8 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
   return count;
 }
 
-// A query, and those from its place that were only counted: all become one sum. False: it is to be recorded as any
-// call.
-bool MpiRecorder::tell_counted(const Event& event) {
+// Records a query and the counted ones from its place as one sum. False: record it like any call.
+bool MpiRecorder::record_counted(const Event& event) {
   const auto function = static_cast<std::uint32_t>(event.call.function);
   QueryCounts::Place* const place = event.thread.queries.timed(event.call.return_address, function, event.duration());
   if (place == nullptr) return false;
@@ -374,7 +373,7 @@ void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent
   (void)recorder_.requests.post(handle, request);
 }
 
-// Of MPI_Mrecv and MPI_Imrecv: what MPI_Mprobe has found.
+// For MPI_Mrecv and MPI_Imrecv: the message that MPI_Mprobe found.
 void MpiRecorder::receive_probed(Event& event) {
   const auto probed = recorder_.requests.complete(handle_value(event.call.message), event.call.begin);
   if (!probed || event.call.result != MPI_SUCCESS) return;
@@ -450,8 +449,8 @@ void MpiRecorder::write_started(Event& event) {
 void MpiRecorder::write_completions(const Event& event) {
   const Call& call = event.call;
   if (call.function == FunctionId::kRequest_free) {
-    // Its end is not seen: an active one still moves its bytes, which were counted if they were sent. Nobody will wait
-    // for a send, but what a receive got stays unknown.
+    // The end of a freed request is not seen. An active one still moves its bytes, which are counted if they were sent.
+    // A send needs no waiter; the bytes of a receive stay unknown.
     if (call.completed_count != 1) return;
     const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin, event.thread.number());
     if (request && request->active && operation_of(*request).shape() == Shape::kSend)
@@ -466,14 +465,14 @@ void MpiRecorder::write_completions(const Event& event) {
   }
 }
 
-// MPICH 4.0 gives them for MPI_Isendrecv.
-void MpiRecorder::tell_empty_statuses() {
-  if (has_told_empty_.exchange(true, std::memory_order_relaxed)) return;
+// MPICH 4.0 returns empty statuses for MPI_Isendrecv.
+void MpiRecorder::report_empty_statuses() {
+  if (has_reported_empty_.exchange(true, std::memory_order_relaxed)) return;
   (void)recorder_.definitions.add(
       NoticeDefinition{1, 0},
-      std::string_view("MPI does not say what some receives got (MPICH 4.0: MPI_Isendrecv): their senders and tags are "
-                       "those that they were given, and their bytes are those that they had room for; where one of "
-                       "them was a wildcard, nothing is known."));
+      std::string_view("MPI does not report the results of some receives (MPICH 4.0: MPI_Isendrecv): their senders and "
+                       "tags are those of the call, and their bytes are the size of the buffer; the sender or tag of "
+                       "a wildcard is unknown."));
 }
 
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
@@ -487,8 +486,8 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
                          (receives || operation.shape() == Shape::kSend) && queries_.is_cancelled(*status);
   if ((receives || reads) && status != nullptr && !cancelled) {
     bytes = size_of(queries_.received_bytes(*status));
-    if (receives && status->MPI_SOURCE == MPI_ANY_SOURCE) [[unlikely]] {  // an empty one, of an operation
-      tell_empty_statuses();
+    if (receives && status->MPI_SOURCE == MPI_ANY_SOURCE) [[unlikely]] {  // an empty one, for an operation
+      report_empty_statuses();
       if (request->peer >= 0 && request->tag >= 0) {
         peer = request->peer;
         bytes = request->received;
@@ -514,15 +513,15 @@ void MpiRecorder::write_completion(const Event& event, const Request& request, s
       static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
 }
 
-// Its age in a call that begins then, in ticks; 0: none (null, inactive, not known); -1: one of those that share a
-// handle, whose completions say which they were.
+// The age of a request in a call that begins at `begin`, in ticks; 0: none (null, inactive, unknown); -1: its handle is
+// shared, and completions identify it.
 std::int64_t MpiRecorder::request_argument(std::uint64_t handle, std::uint64_t begin) {
   if (recorder_.requests.is_shared(handle)) return -1;
   const std::optional<Request> request = recorder_.requests.look_up(handle, begin);
   return request && request->active ? static_cast<std::int64_t>(begin - request->post_begin) : 0;
 }
 
-// Before the call's record, and before its requests are forgotten.
+// Called before the call's record, and before its requests are removed.
 void MpiRecorder::write_arguments(const Event& event) {
   const Call& call = event.call;
   ArgumentRecords out(event.thread, static_cast<std::uint32_t>(call.function), call.begin, event.end);
@@ -571,15 +570,15 @@ void MpiRecorder::write_arguments(const Event& event) {
   out.finish();
 }
 
-// Of a window with its number above the communicator's.
+// The communicator of a window; the window's number is in the bits above.
 std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
   if (call.comm != MPI_COMM_NULL) [[likely]] {
     const std::uint64_t handle = handle_value(call.comm);
     const std::uint32_t comm = id_of(thread, HandleKind::kComm, handle, kNoComm);
     if (comm != kNoComm) [[likely]]
       return comm;
-    // Made unseen (MPI_Comm_idup, MPI_Comm_get_parent): valid now, since the program has just used it. But a call that
-    // has freed it must not ask.
+    // Its creation was not seen (MPI_Comm_idup, MPI_Comm_get_parent). It is valid now, since the program has just used
+    // it, except after a call that freed it.
     if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;
     communicators_.become_unsure();
     define(call.comm, thread.number());

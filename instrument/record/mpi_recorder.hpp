@@ -1,5 +1,5 @@
-// Turns the calls that the wrappers tell into records, totals, requests and definitions. The observer that session.cpp
-// installs calls it; tests call it with Calls and answers of their own, without MPI.
+// Turns the calls that the wrappers report into records, totals, requests and definitions. The observer of session.cpp
+// calls it; tests call it without MPI, with their own Calls and MpiQueries.
 #pragma once
 
 #include <atomic>
@@ -16,20 +16,20 @@
 
 namespace ardoise::instrument {
 
-// What has to be asked of MPI: mpi_queries.cpp asks, tests answer.
+// The questions to MPI: mpi_queries.cpp asks the library, tests supply answers.
 struct MpiQueries {
   std::int64_t (*received_bytes)(const MPI_Status& status);
   bool (*is_cancelled)(const MPI_Status& status);
-  CommunicatorFacts (*describe)(MPI_Comm comm);  // collective over nobody; comm is valid
-  // Ranks of the group's members, from its `first` on, in the group of the window: as many as there are and fit.
+  CommunicatorFacts (*describe)(MPI_Comm comm);  // local; comm is valid
+  // Ranks in the window's group of the members of `group`, from `first` on, as many as fit. Returns how many.
   std::size_t (*window_ranks)(MPI_Win window, MPI_Group group, std::size_t first, std::span<int> ranks);
-  // Of a datatype's word (vmpi::handle_word); no text: there is none.
+  // The facts of a datatype by its word (vmpi::handle_word); empty text: none.
   DatatypeFacts (*describe_type)(std::int64_t word);
-  // Whether an active request is complete, by a look at it; empty: it cannot be seen. Allowed to who may not call MPI.
+  // Whether an active request is complete, by inspection of its memory; empty: unknown. Calls no MPI.
   std::optional<bool> (*is_complete)(std::uint64_t request) = [](std::uint64_t) { return std::optional<bool>(); };
 };
 
-// One word from a handle, whatever the MPI library makes handles of.
+// One word from a handle, for every type that MPI libraries use for handles.
 template <class Handle>
 [[nodiscard]] std::uint64_t handle_value(Handle handle) {
   if constexpr (std::is_pointer_v<Handle>) {
@@ -47,18 +47,18 @@ class MpiRecorder {
         communicators_(recorder.definitions),
         datatypes_(recorder.definitions, queries.describe_type) {}
 
-  // The program's world first: it gets number kWorldComm. thread: that made it.
+  // Defines a communicator. The program's world comes first and gets number kWorldComm. thread: its creator.
   void define(MPI_Comm comm, std::uint32_t thread = 0);
 
-  // Call.begin is set, the call has ended at `end`. The thread stays in kRecording.
+  // Call.begin is set, the call ended at `end`. The thread stays in kRecording.
   void record(ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end);
 
-  // A call that has not ended at `tick`, without its call site; then what it waits for (kPendingPart). As many as there
-  // are and fit; at least one does. Changes nothing.
+  // Writes a call that is open at `tick`, without its call site, then the operations for which it waits (kPendingPart),
+  // as many as fit and at least one element. Returns how many. Changes nothing.
   std::size_t open_call(const vmpi::Call& call, std::uint64_t tick, std::span<RecentCall> parts);
 
   [[nodiscard]] const Communicators& communicators() const noexcept { return communicators_; }
-  // A call was not told: it may have been a collective.
+  // A call was not reported: it may have been a collective.
   void miss_call() noexcept { communicators_.become_unsure(); }
 
  private:
@@ -68,7 +68,7 @@ class MpiRecorder {
   [[nodiscard]] std::uint32_t file_of(ThreadRecorder& thread, const vmpi::Call& call);  // Files::kUnknown: none
   [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
                                     std::uint32_t missing);
-  bool tell_counted(const Event& event);
+  bool record_counted(const Event& event);
   void write(Event& event);
   void post(const Event& event, std::uint64_t handle, bool persistent);
   void receive_probed(Event& event);
@@ -76,7 +76,7 @@ class MpiRecorder {
   void write_group(const Event& event);
   void write_started(Event& event);
   void write_completions(const Event& event);
-  void tell_empty_statuses();
+  void report_empty_statuses();
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
   void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);
@@ -88,10 +88,10 @@ class MpiRecorder {
   const MpiQueries queries_;
   Communicators communicators_;
   Datatypes datatypes_;
-  // A program that never cancels is spared a question for each completed receive. Relaxed: a cancel precedes the
-  // completion of its request in the program's own order.
+  // Programs that never cancel need no query for each completed receive. Relaxed: a cancel precedes the completion of
+  // its request in the program's own order.
   std::atomic<bool> has_cancelled_ = false;
-  std::atomic<bool> has_told_empty_ = false;  // relaxed: of two that tell at once, one is enough, and both say the same
+  std::atomic<bool> has_reported_empty_ = false;  // relaxed: a duplicate report is harmless
 };
 
 }  // namespace ardoise::instrument

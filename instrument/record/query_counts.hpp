@@ -1,8 +1,8 @@
-// Queries of which a program makes very many: functions that MPI answers from the process's own memory (MPI_Type_size,
-// MPI_Comm_rank ...; the flag !query of the function table). Telling each would cost it many times what it takes
-// itself. So the first calls from a place are recorded like all others; later ones are counted, and every 61st is timed
-// and told together with those before it, as a sum. Calls stay exact; the time of those that were only counted is the
-// shortest that was measured there: an estimate, and a low one, since a preempted call must not stand for sixty.
+// Queries that programs call very often: functions that MPI answers from the process's own memory (MPI_Type_size,
+// MPI_Comm_rank ...; the flag !query of the function table). A record of each would cost many times the call itself.
+// The first calls from a place are recorded as usual. Later ones are counted, and every 61st is timed and recorded with
+// the ones before it, as a sum. The count of calls is exact. The time of calls that were only counted is the shortest
+// time measured at the place: a low estimate, since a preempted call must not count sixtyfold.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ardoise::instrument {
 
-// Of one thread, which stays in kRecording. A place is a function and the return address of its call.
+// Owned by one thread, which stays in kRecording. A place is a function and the return address of its call.
 class QueryCounts {
  public:
   static constexpr std::uint32_t kRecorded = 1000, kEvery = 61;
@@ -22,11 +22,11 @@ class QueryCounts {
     const void* caller = nullptr;
     std::uint32_t function = 0;
     std::uint32_t recorded = 0;  // calls, at most kRecorded
-    std::uint32_t pending = 0;   // calls that were counted and not told yet
+    std::uint32_t pending = 0;   // calls that were counted but not yet recorded
     std::uint64_t shortest = ~std::uint64_t{0};
   };
 
-  // A call begins. True: it is counted, and nothing else is to be done about it.
+  // A call begins. True: it is counted, and needs no further work.
   [[nodiscard]] bool count(const void* caller, std::uint32_t function) {
     Place* const place = find(caller, function);
     if (place == nullptr || place->recorded < kRecorded || place->pending == kEvery - 1) return false;
@@ -34,8 +34,8 @@ class QueryCounts {
     return true;
   }
 
-  // A call that was not counted has taken so many ticks. Its place, if calls there wait to be told: the caller takes
-  // them.
+  // A call that was not counted took so many ticks. Returns its place if counted calls there are to be recorded now, by
+  // the caller.
   [[nodiscard]] Place* timed(const void* caller, std::uint32_t function, std::uint64_t ticks) {
     Place* const place = find(caller, function);
     if (place == nullptr) return nullptr;
@@ -49,7 +49,7 @@ class QueryCounts {
     return place->pending != 0 ? place : nullptr;
   }
 
-  // Those that wait, when no further call may come.
+  // The places with calls that are not yet recorded, when no further call can follow.
   template <class Tell>
   void for_each_pending(Tell tell) {
     for (Place& place : places_) {
@@ -61,7 +61,7 @@ class QueryCounts {
   static constexpr unsigned kIndexBits = 9, kProbes = 8;
   static constexpr std::size_t kPlaces = std::size_t{1} << kIndexBits;
 
-  // The place, or a free one for it; nullptr: there is no room for another, and its calls are all recorded.
+  // The place, or a free one for it; nullptr: the table is full, and calls from there are all recorded.
   [[nodiscard]] Place* find(const void* caller, std::uint32_t function) {
     const std::uint64_t mixed = reinterpret_cast<std::uint64_t>(caller) * 0x9E3779B97F4A7C15u >> (64 - kIndexBits);
     for (std::size_t i = 0; i < kProbes; ++i) {

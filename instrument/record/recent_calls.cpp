@@ -1,4 +1,3 @@
-// See recent_calls.hpp.
 #include "instrument/record/recent_calls.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ bool is_call(const MpiRecord& record) {
 }
 bool is_call(const PosixRecord&) { return true; }
 
-// Where the last `most` calls begin.
+// The records from the begin of the last `most` calls on.
 template <class Record>
 std::span<const Record> last_calls(std::span<const Record> records, std::size_t most) {
   std::size_t first = records.size();

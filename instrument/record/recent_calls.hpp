@@ -1,5 +1,5 @@
-// The last calls of a thread, for the report of how its process ended. Gathered when a bin leaves the thread, so that a
-// call pays nothing for it.
+// The last calls of a thread, for the report on the end of its process. Collected when a bin leaves the thread, at no
+// cost for a call.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class RecentCalls {
  public:
   static constexpr std::size_t kMost = 6;
 
-  // Records of the thread, in its order; those of calls that are known already are left out.
+  // Adds records of the thread, in its order; skips calls that are already known.
   void add(std::span<const MpiRecord> records);
   void add(std::span<const PosixRecord> records);
   void clear() { count_ = 0; }

@@ -1,4 +1,3 @@
-// See recorder.hpp.
 #include "instrument/record/recorder.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// How many ages of a bin pass between two packs of totals: they are for watching a run and for runs that die.
+// Number of bin ages between two packs of totals, which serve live views and runs that die.
 constexpr std::uint64_t kFlushesPerTotals = 5;
 
 CallSums sums_of(const Recorder::PosixEvent& event) {
@@ -118,7 +117,7 @@ bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::
   return added;
 }
 
-void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
+void Recorder::record_queries(ThreadRecorder& thread, std::uint64_t tick) {
   thread.queries.for_each_pending([&](QueryCounts::Place& place) {
     const CallSums sums{place.pending, place.pending * place.shortest, 0, 0};
     place.pending = 0;
@@ -132,7 +131,7 @@ void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
 
 void Recorder::mark(ThreadRecorder& thread, MarkKind kind, std::string_view name, std::uint64_t value) {
   const std::uint64_t tick = now();
-  thread.may_send = false;  // the program need not be where MPI may be called
+  thread.may_send = false;  // the program may be at a place where MPI must not be called
   thread.add_mark({tick, value, mark_names.id_of(name, definitions), kNoCallSite, kind, {}, kMarkWord});
   after_event(thread, tick);
 }
@@ -150,18 +149,18 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush.load(std::memory_order_relaxed) == 0;
   const std::uint64_t flush_ticks = live.flush_ticks.load(std::memory_order_relaxed);
   thread.next_flush.store(end + flush_ticks, std::memory_order_relaxed);
-  memory.look(end);
+  memory.update(end);
   take_snapshots(thread);
   if (first) return;
-  // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
-  // which may go beyond the budget, would wait in an ever longer line.
+  // While the stream is full, a partly filled bin would only wait in line, so it is filled first; and totals, which may
+  // exceed the budget, would queue up.
   const bool flows = sender.waits() || !sender.stream_full().load(std::memory_order_relaxed);
   if (flows) {
     if (on_flush != nullptr) on_flush(thread);
     thread.flush();
     submit_aggregates(false);
   }
-  tell_changes();
+  report_changes();
   call_sites.learn_wanted();
   if (!thread.may_send) return;
   threads.define_changes();
@@ -173,14 +172,14 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   if (sender.failed() && on_failure != nullptr) on_failure();
 }
 
-// What was set while the program runs, for the report.
-void Recorder::tell_changes() {
+// Notes the settings that changed during the run, for the report.
+void Recorder::report_changes() {
   live.changes.take([this](std::string_view what, std::uint32_t) {
     (void)definitions.add(NoticeDefinition{1, 0}, fmt::format("{}.", what));
   });
 }
 
-// Those that a command has asked for: marks of the first thread, whose marks cut.
+// Takes snapshots that a command requested, as marks of the first thread, whose marks divide the profile.
 void Recorder::take_snapshots(ThreadRecorder& thread) {
   if (thread.number() != 0) return;
   live.snapshots.take([&](std::string_view name, std::uint32_t number) {
@@ -228,10 +227,10 @@ void Recorder::force_unlock() {
   threads.force_unlock();
 }
 
-std::vector<Bin*> Recorder::take_remains(std::uint64_t tick) {
-  threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+std::vector<Bin*> Recorder::take_unsent(std::uint64_t tick) {
+  threads.flush_all([&](ThreadRecorder& thread) { record_queries(thread, tick); });
   submit_aggregates(true);
-  return sender.take_remains(definitions.take(), last_pack(tick));
+  return sender.take_unsent(definitions.take(), last_pack(tick));
 }
 
 Bin* Recorder::last_pack(std::uint64_t tick) {
@@ -243,12 +242,12 @@ Bin* Recorder::last_pack(std::uint64_t tick) {
 bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
   threads.flush_all([&](ThreadRecorder& thread) {
-    tell_queries(thread, tick);
+    record_queries(thread, tick);
     take_snapshots(thread);
   });
-  tell_changes();
+  report_changes();
   if (!all_left_) {
-    // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.
+    // Only a notice can report the loss; the ledger of the last pack cannot count unseen records.
     (void)definitions.add(NoticeDefinition{1, 0},
                           std::string_view("A thread did not leave the recorder in time; its last records are lost."));
   }

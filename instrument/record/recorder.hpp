@@ -1,5 +1,5 @@
-// Everything that records in one process, put together; knows no MPI and no environment. Built when MPI is up
-// (session.cpp), by tests with a transport of their own, and never destroyed while a hook may run.
+// The recording part of one process, without MPI and environment. Built when MPI is up (session.cpp), and by tests with
+// their own transport. Never destroyed while a hook may run.
 //
 //   mpi_recorder.cpp ─┐
 //   posix_monitor.cpp ┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
@@ -39,7 +39,7 @@ class Recorder {
   Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity, std::uint64_t flush_ticks,
            bool threads_call_mpi);
 
-  // False when there is no memory for bins: do not start.
+  // False: no memory for bins; do not start.
   [[nodiscard]] bool ready() const { return pool.bins() != 0; }
 
   // The thread stays in kRecording, here and below.
@@ -58,34 +58,36 @@ class Recorder {
     std::uint64_t bytes;
     bool failed;
     const void* return_address;
-    int error = 0;  // errno, where it failed
+    int error = 0;  // errno of a failed call
   };
-  // The thread stays in kHook. Does not record I/O of MPI itself, which it recognises by the caller's module. What was
-  // added to the thread's totals: one call, or none. Async-signal-safe.
+  // The thread stays in kHook. Skips I/O of MPI itself, recognised by the caller's module. Returns the sums added to
+  // the thread's totals: one call, or none. Async-signal-safe.
   CallSums posix(ThreadRecorder& thread, const PosixEvent& event) noexcept;
-  // The same where the thread can't record (activity.hpp): in the totals, and as a dropped record. Async-signal-safe.
+  // The same if the thread cannot record (activity.hpp): adds to the totals and counts a dropped record.
+  // Async-signal-safe.
   void count_only(const PosixEvent& event) noexcept;
 
-  // `sums` of calls to a query from one place as a sum, and in the thread's totals. False: no memory, nothing is added.
+  // Adds `sums` of query calls from one place as a sum, and to the thread's totals. False: out of memory, nothing is
+  // added.
   [[nodiscard]] bool add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
                                  const CallSums& sums, std::uint64_t begin, std::uint64_t end);
-  // The queries of the thread that were counted and not told yet; it makes no more of them.
-  void tell_queries(ThreadRecorder& thread, std::uint64_t tick);
+  // Records the thread's queries that were counted but not recorded; the thread makes no more of them.
+  void record_queries(ThreadRecorder& thread, std::uint64_t tick);
 
-  // A call of a thread that has no recorder for want of memory: counted as dropped; it is in no sum, and a notice says
-  // so.
+  // A call of a thread without a recorder, for lack of memory: counts it as dropped. It is in no sum; a notice reports
+  // it.
   void lose_call(PackClass pack_class);
 
-  // What the program says of itself. The thread stays in kRecording.
+  // A mark that the program sets. The thread stays in kRecording.
   void mark(ThreadRecorder& thread, MarkKind kind, std::string_view name, std::uint64_t value);
 
-  // One of a signal handler that has interrupted this library.
+  // A mark from a signal handler that interrupted this library.
   void lose_mark() {
     ledger.count_recorded(PackClass::kMpi, 1);
     ledger.count_dropped(PackClass::kMpi, 1);
   }
 
-  // After the records of a call were written: sends what has become old.
+  // Called after the records of a call: sends old data.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {
     if (end >= thread.next_flush.load(std::memory_order_relaxed)) [[unlikely]] {
       const std::uint64_t started = now();
@@ -94,33 +96,33 @@ class Recorder {
     }
   }
 
-  // The definitions so far go out, so that the analyzer knows the process before anything else. The calling thread may
-  // call MPI.
+  // Sends the definitions so far, so that the analyzer knows the process first. The calling thread may call MPI.
   void send_first();
 
-  // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
-  // ledger. The calling thread may call MPI and is not inside. Definitions queued before
-  // (the final clock) are sent too. False: the analyzer did not take all of it.
+  // Ends recording: stops all threads, sends all bins, then the totals as the last pack with the final ledger.
+  // Definitions that were queued before (the final clock) are sent too. The calling thread may call MPI and is not
+  // inside. False: the analyzer did not accept all of it.
   bool finish(std::uint64_t tick);
-  // No thread records any more when this returns, but for those that do not leave within a second: false, and what they
-  // hold is lost uncounted. The calling thread is not inside.
+  // Returns when no thread records any more. False: some threads did not leave within a second, and their data is lost
+  // uncounted. The calling thread is not inside.
   [[nodiscard]] bool stop();
 
-  // For who finds this memory after all threads of the process have died, at any moment, maybe inside: first each is as
-  // if it had left before the call it was recording, and no lock is held. Then, when others have queued their
-  // definitions, all that the analyzer may not have, in the order of its numbers. Allocates.
+  // For the survivor, when all threads of the process have died at any moment, maybe inside. force_unlock() resets each
+  // thread to the state before the call it was recording and releases all locks. take_unsent() then returns all bins
+  // that the analyzer may lack, in the order of their numbers, after other definitions were queued. Allocates.
   void force_unlock();
-  [[nodiscard]] std::vector<Bin*> take_remains(std::uint64_t tick);
+  [[nodiscard]] std::vector<Bin*> take_unsent(std::uint64_t tick);
 
-  // The totals so far, for who looks from beside: takes no lock, allocates nothing. How many there was room for.
+  // The totals so far, for the survivor: takes no lock, allocates nothing. Returns how many fit.
   std::size_t totals(std::span<TotalsRecord> room) const noexcept { return threads.totals(counted_only_, room); }
 
-  // Every entry point asks this first (through Stay). Acquire and release: who sees it true sees all that was built.
+  // Every entry point checks it first (through ActivityScope). Acquire and release: a thread that sees true sees all
+  // that was built.
   std::atomic<bool> active = false;
 
-  // Told when a thread's bins have become old, before they are sent; the thread may send or not.
+  // Called when a thread's bins have become old, before they are sent; the thread may or may not be able to send.
   void (*on_flush)(ThreadRecorder& thread) = nullptr;
-  // Told once or more when the transport has failed for good; may be called from any recording thread.
+  // Called at least once when the transport has failed for good, from any recording thread.
   void (*on_failure)() noexcept = nullptr;
 
   LiveSettings live;
@@ -141,7 +143,7 @@ class Recorder {
   RequestTable requests;
 
  private:
-  // The return address, or the place in the Python function that it stands for.
+  // The return address, or the place in the Python function that it represents.
   [[nodiscard]] static std::uint64_t place_of(const void* return_address, bool in_call) noexcept {
     const auto address = reinterpret_cast<std::uint64_t>(return_address);
     python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_relaxed);
@@ -149,17 +151,17 @@ class Recorder {
   }
   std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
-  void tell_changes();
+  void report_changes();
   void take_snapshots(ThreadRecorder& thread);
   [[nodiscard]] Bin* totals_pack();
-  [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the totals at the end
+  [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the final totals
 
   void submit_aggregates(bool all);
 
   std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
   bool all_left_ = true;                                            // when recording was stopped
   std::atomic<bool> lost_calls_ = false;
-  // Ticks; relaxed: an occasional extra totals pack does no harm.
+  // Ticks; relaxed: an occasional extra pack of totals does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;
 };
 

@@ -1,4 +1,3 @@
-// See request_table.hpp.
 #include "instrument/record/request_table.hpp"
 
 #include <sched.h>
@@ -8,7 +7,7 @@
 
 namespace ardoise::instrument {
 
-// A spin lock that yields: its holder may have lost the processor. Acquire and release as in any lock.
+// A spin lock that yields, since its holder may have lost the processor. Acquire and release as in any lock.
 class RequestTable::Guard {
  public:
   explicit Guard(RequestTable& table) : table_(table) {
@@ -73,7 +72,7 @@ bool RequestTable::post(std::uint64_t handle, const Request& request) {
   const bool shared = is_shared(handle);
   Node** link = shared ? nullptr : find(handle);
   if (!shared && *link != nullptr && !locked_) {
-    // Without concurrency an old entry of this handle is one whose end was not seen.
+    // Without concurrency, the end of an old entry with this handle was not seen.
     (*link)->request = request;
     return true;
   }

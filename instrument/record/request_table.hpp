@@ -1,14 +1,14 @@
-// The program's active requests, from the call that made each to the one that completes or frees it: what the
-// completing call can't know (peer, bytes, call site of the start) waits here. Used by mpi_recorder.cpp.
+// The program's active requests, from the call that created each to the call that completes or frees it. Keeps the data
+// that the completing call lacks (peer, bytes, call site of the start). Used by mpi_recorder.cpp.
 //
-// A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
-// under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. The
-// shared ones therefore queue up: a thread completes its own first, first in, first out, and those of others where it
-// has none. Of other equal ones a call means the latest that had been posted when it began: it could not have had the
-// handle of a later one.
+// A handle is not always unique: Open MPI and MPICH use one shared, completed request for many small sends, and under
+// MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it reports that. Requests with the
+// shared handle form a queue: a thread completes its own first, first in, first out, and then those of others. For
+// other equal handles, a call means the latest request posted before the call began: it could not have had the handle
+// of a later one.
 //
-// Memory comes from bins, 1 for the buckets and 1 for each 800 or so active requests, beyond the budget if need be: the
-// program decides how many requests are active.
+// Memory comes from bins: one for the buckets and one for each 800 or so active requests, beyond the budget if
+// necessary, since the program decides how many requests are active.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ namespace ardoise::instrument {
 
 struct Request {
   std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
-  std::uint64_t post_end = 0;    // tick: when the program had it
-  std::uint64_t made = 0;        // tick: of the call that made it; where it is persistent, before any start
+  std::uint64_t post_end = 0;    // tick at which the program got it
+  std::uint64_t made = 0;        // tick of the call that created it; for a persistent request, before any start
   std::uint64_t sent = 0;        // bytes that one operation sends
   std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
   std::uint32_t operation =
@@ -32,35 +32,35 @@ struct Request {
   std::int32_t peer = 0;
   std::int32_t tag = 0;
   std::uint32_t thread = 0;  // that posted it
-  std::uint32_t collective = 0;  // as RecentCall's
+  std::uint32_t collective = 0;  // as in RecentCall
   bool persistent = false;
   bool active = true;  // false: a persistent request that is not started
 };
 
 class RequestTable {
  public:
-  // locked: several threads may call at once (MPI_THREAD_MULTIPLE). One lock for all: it is held for some ten
+  // locked: several threads may call at once (MPI_THREAD_MULTIPLE). A single lock suffices: it is held for some ten
   // nanoseconds, and MPI libraries serialise such threads far longer themselves.
   RequestTable(BinPool& pool, bool locked) : pool_(pool), locked_(locked) {}
 
-  // The handle of requests that are complete from the start; 0: there is none. Set before the first post.
+  // The handle of requests that are complete from the start; 0: none. Set before the first post.
   void set_shared(std::uint64_t handle) { shared_ = handle; }
 
-  // False: out of memory, the request will be unknown.
+  // False: out of memory, the request stays unknown.
   bool post(std::uint64_t handle, const Request& request);
-  // The operation is complete, by a call that began then: forgets it, or deactivates it when persistent. Empty: unknown
-  // or inactive.
+  // The operation is complete, by a call that began at call_begin: removes it, or deactivates it if persistent. Empty:
+  // unknown or inactive.
   std::optional<Request> complete(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread = 0);
-  // Starts a persistent request by a call of `function`, under which its data are counted. Empty: unknown.
+  // Starts a persistent request by a call of `function`, under which its data is counted. Empty: unknown.
   std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
                                std::uint32_t function);
-  // Forgets it in any state, by a call that began then. Empty: unknown.
+  // Removes it in any state, by a call that began at call_begin. Empty: unknown.
   std::optional<Request> forget(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread = 0);
 
-  // That of a call that began then. Empty: unknown, or one of those that share a handle.
+  // The request that a call which began at call_begin means. Empty: unknown, or the handle is shared.
   [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle, std::uint64_t call_begin);
   [[nodiscard]] bool is_shared(std::uint64_t handle) const { return handle == shared_ && shared_ != 0; }
-  // All other threads have died, maybe in here.
+  // For use when all other threads have died, maybe inside this class.
   void force_unlock() { lock_.clear(std::memory_order_relaxed); }
 
   [[nodiscard]] std::size_t size() const { return size_; }  // known requests; exact when no other thread is calling
@@ -71,7 +71,7 @@ class RequestTable {
     Request request;
     Node* next;
   };
-  struct Queue {  // the shared handle's requests
+  struct Queue {  // requests with the shared handle
     Node* first = nullptr;
     Node** end = &first;
   };
@@ -81,7 +81,7 @@ class RequestTable {
   Node** bucket(std::uint64_t handle);
   Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null
   Node** find_shared(std::uint32_t thread);
-  Node** find_posted_before(std::uint64_t handle, std::uint64_t tick);  // the latest; else as find()
+  Node** find_posted_before(std::uint64_t handle, std::uint64_t tick);  // the latest; without one as find()
   Request take(Node** link);
 
   BinPool& pool_;

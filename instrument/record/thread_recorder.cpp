@@ -1,4 +1,3 @@
-// See thread_recorder.hpp.
 #include "instrument/record/thread_recorder.hpp"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ Record* records_of(Bin* bin) {
   return reinterpret_cast<Record*>(bin->payload());
 }
 
-// `more` joins `sum`: of both places one stays, each with the chance of its weight.
+// Merges `more` into `sum`: one of the two places stays, each with a probability by its weight.
 void join(SampledExtension& sum, const SampledExtension& more) {
   const std::uint64_t weight = sum.weight + more.weight;
   const std::uint64_t lot = (more.tick * 0x9E3779B97F4A7C15u >> 20) % weight;
@@ -75,7 +74,7 @@ void ThreadRecorder::recent(RecentCalls& mpi, RecentCalls& posix) const {
     posix.add(std::span<const PosixRecord>(records_of<PosixRecord>(posix_.bin), posix_.cursor));
 }
 
-// PackHeader::other_open. What is in the scratch becomes sums.
+// PackHeader::other_open. Records in the scratch memory become sums.
 template <class Record>
 std::uint32_t ThreadRecorder::open_before(const Lane<Record>& lane, std::uint64_t tick) const {
   const bool is_open = lane.bin != nullptr && !is_scratch(lane.bin) && lane.cursor != records_of<Record>(lane.bin);
@@ -84,7 +83,7 @@ std::uint32_t ThreadRecorder::open_before(const Lane<Record>& lane, std::uint64_
       std::min<std::uint64_t>((tick - lane.first_begin) / PackHeader::kOpenTicks + 1, UINT32_MAX));
 }
 
-// What is in the lane's bin leaves the lane: to the Sender, or from the scratch into the aggregates.
+// The lane's bin leaves the lane: to the Sender, or from the scratch memory into the aggregates.
 template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (lane.bin == nullptr) return;
@@ -120,7 +119,7 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   sender_.submit(bin);
 }
 
-// fold(records, full): how many of the lane's bin stay.
+// fold(records, full) returns how many records of the lane's bin scope.
 template <class Record, class Fold>
 void ThreadRecorder::fold(Lane<Record>& lane, Fold&& fold) {
   Record* const begin = records_of<Record>(lane.bin);
@@ -140,7 +139,7 @@ void ThreadRecorder::remove_sampled(Lane<Record>& lane) {
   lane.sampled = 0;
 }
 
-// Makes room in the lane's own bin; marks stay.
+// Makes room in the lane's own bin; marks scope.
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
   note_recent(lane);
@@ -150,7 +149,7 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
   });
 }
 
-// The records of functions that become sums at once.
+// Folds the records of functions that become sums at once.
 template <class Record>
 void ThreadRecorder::reduce_chosen(Lane<Record>& lane) {
   note_recent(lane);
@@ -160,7 +159,7 @@ void ThreadRecorder::reduce_chosen(Lane<Record>& lane) {
   });
 }
 
-// Where it has nothing but marks.
+// Folds all, for a bin that contains only marks.
 template <class Record>
 void ThreadRecorder::reduce_all(Lane<Record>& lane) {
   fold(lane, [&](std::span<Record> records, BinList& full) {
@@ -182,7 +181,7 @@ Record* ThreadRecorder::end_of_bin(const Lane<Record>& lane) const {
          (is_scratch(lane.bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
 }
 
-// The first call of MPI of a thread. True: it has made marks before, and there is room behind them.
+// Called at the first MPI call of a thread. True: the thread made marks before, and the bin has room after them.
 bool ThreadRecorder::counts_now(Lane<MpiRecord>& lane) {
   if (std::exchange(lane.counted, true)) return false;
   ledger_.count_mpi_thread();
@@ -191,7 +190,7 @@ bool ThreadRecorder::counts_now(Lane<MpiRecord>& lane) {
   return static_cast<std::size_t>(lane.limit - lane.cursor) >= kMaxGroup;
 }
 
-// What is no call of MPI: such a thread need not be one that makes any.
+// Adds a record that is no MPI call. The thread need not make any MPI call.
 void ThreadRecorder::add_beside(const MpiRecord& record, std::uint64_t begin, std::uint64_t end) {
   if (!mpi_.counted && mpi_.bin != nullptr) mpi_.limit = end_of_bin(mpi_);
   if (mpi_.cursor == mpi_.limit) [[unlikely]] {
@@ -201,10 +200,10 @@ void ThreadRecorder::add_beside(const MpiRecord& record, std::uint64_t begin, st
   }
   mpi_.last_end = end;
   *mpi_.cursor = record;
-  // A hook may die here, whose thread is taken to have left this lane whole.
+  // The process may die here inside a hook; this lane must then be whole.
   std::atomic_signal_fence(std::memory_order_release);
   ++mpi_.cursor;
-  // So that its first call of MPI comes by next_bin().
+  // Makes the first MPI call go through next_bin().
   if (!mpi_.counted) mpi_.limit = mpi_.cursor;
 }
 
@@ -242,7 +241,7 @@ void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
 template <class Record>
 void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
   if (sender_.waits()) {
-    // What it waits for may be the bin at hand.
+    // The wait may be for the current bin.
     close_bin(lane);
     if (may_send) sender_.pump();
     Bin* const bin = sender_.take(class_of<Record>(), may_send);
@@ -252,7 +251,7 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
     return static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) <
            static_cast<std::size_t>(end_of_bin(lane) - records_of<Record>(lane.bin)) / 2;
   };
-  // Where calls become sums at once, the bin at hand serves until the rest has filled half of it.
+  // If calls become sums at once, the current bin is reused until other records fill half of it.
   bool serves_on = false;
   if (reduction_.folds_some_at_once() && lane.bin != nullptr && !is_scratch(lane.bin)) {
     reduce_chosen(lane);
@@ -260,7 +259,7 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
   }
   Bin* const bin = serves_on ? nullptr : sender_.take(class_of<Record>(), may_send);
   if (bin == nullptr && lane.bin != nullptr) {
-    // The bin at hand is used again.
+    // The current bin is reused.
     if (!serves_on) reduce(lane);
     if (static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) < kMaxGroup) reduce_all(lane);
     if (lane.cursor == records_of<Record>(lane.bin)) lane.first_begin = begin;
@@ -306,7 +305,7 @@ template <class Record>
 void ThreadRecorder::cut_torn(Lane<Record>& lane, bool is_torn) {
   if (lane.bin == nullptr) return;
   if (std::exchange(lane.is_reduced, false)) {
-    // Some of its records are in sums already, nobody knows which.
+    // Some of its records are in sums already; which ones is unknown.
     const auto records = static_cast<std::uint64_t>(lane.cursor - records_of<Record>(lane.bin));
     ledger_.count_recorded(class_of<Record>(), records);
     ledger_.count_dropped(class_of<Record>(), records);
@@ -317,13 +316,13 @@ void ThreadRecorder::cut_torn(Lane<Record>& lane, bool is_torn) {
     }
     lane.cursor = lane.whole;
   }
-  // Its times may be those of the call that is left out.
+  // Its times may be those of the discarded call.
   if (lane.cursor == records_of<Record>(lane.bin)) lane.bin = nullptr;
 }
 
 void ThreadRecorder::force_unlock() {
   const Activity inside = activity.exchange(Activity::kProgram, std::memory_order_acq_rel);
-  // Of an inner activity nobody knows what it had interrupted.
+  // For a nested activity, the interrupted one is unknown.
   cut_torn(mpi_, inside != Activity::kProgram && inside != Activity::kHook);
   cut_torn(posix_, inside != Activity::kProgram && inside != Activity::kRecording);
   may_send = false;

@@ -1,9 +1,10 @@
-// What one thread records into: its current bins, its exact totals, its caches. The hot path of every event ends here:
+// The data into which one thread records: its current bins, exact totals and caches. The hot path of every event ends
+// here:
 //
 //   begin, end ──▶ mpi_room(n) ──▶ the caller writes n records in place ──▶ count()
 //
-// Owned by its thread between adopt and retire (ThreadRegistry), while that is inside (machine/activity.hpp); other
-// threads read only the totals, and the rest when recording is switched off and the thread is not inside.
+// Owned by its thread between adopt and retire (ThreadRegistry), while the thread is inside (machine/activity.hpp).
+// Other threads read only the totals, and the rest after recording is off and the thread is outside.
 #pragma once
 
 #include <array>
@@ -28,8 +29,8 @@
 
 namespace ardoise::instrument {
 
-// Sums for one function. Written by the owning thread only, hence load + store instead of an atomic addition; relaxed,
-// since each number stands alone.
+// Sums for one function. Written by the owning thread only, hence load + store instead of an atomic addition. Relaxed,
+// since no other data depends on them.
 struct FunctionTotals {
   using Counter = std::atomic<std::uint64_t>;
   Counter calls{}, ticks{}, bytes_sent{}, bytes_received{}, bytes{};
@@ -43,24 +44,25 @@ struct ObservedFrame;
 struct ObservedPosix;
 class CallingContexts;
 
-// The last sample of a thread that was in no call of MPI or I/O. Written by its handler, read by who looks from beside;
-// relaxed: for once it may be of two samples.
+// The last sample of a thread outside calls of MPI or I/O. Written by its handler, read by the survivor. Relaxed: a
+// reader may mix two samples once.
 struct LastSample {
   std::atomic<std::uint64_t> tick = 0;
   std::atomic<std::uint32_t> context = 0, pc_offset = 0;
 };
 
-// Not thread safe, but for mpi_totals() and posix_totals(), which anybody may read.
-// Aligned: with its members eight bytes off a recorded call took twice as long.
+// Not thread safe, except mpi_totals() and posix_totals(), which any thread may read. Aligned: with its members eight
+// bytes off, a recorded call took twice as long.
 class alignas(64) ThreadRecorder {
  public:
   static constexpr std::size_t kMpiFunctions = std::size_t{1} << kFunctionBits;
-  static constexpr std::size_t kMaxGroup = 4;  // records that mpi_room() may be asked for at once
+  static constexpr std::size_t kMaxGroup = 4;  // most records per call of mpi_room()
 
   ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction, std::uint32_t number);
 
-  // Room for `count` records in a row (1 … kMaxGroup), always: where no bin is to be had they become aggregates later
-  // (event_reduction.hpp). The caller fills all of it before the next call. begin, end: ticks of the call it is for.
+  // Room for `count` consecutive records (1 … kMaxGroup). It never fails: without a free bin the records become
+  // aggregates later (event_reduction.hpp). The caller fills all of it before the next call. begin, end: ticks of the
+  // call.
   [[nodiscard]] MpiRecord* mpi_room(std::size_t count, std::uint64_t begin, std::uint64_t end) {
     if (static_cast<std::size_t>(mpi_.limit - mpi_.cursor) < count) [[unlikely]]
       next_bin(mpi_, begin);
@@ -76,43 +78,43 @@ class alignas(64) ThreadRecorder {
     posix_.whole = posix_.cursor;
     return posix_.cursor++;
   }
-  // What the program says of itself, which is no call of MPI: such a thread need not be one that makes any.
+  // A mark of the program. The thread need not make any MPI call.
   void add_mark(const MarkExtension& mark);
-  // Where the call comes from whose record is to follow; `end` is the call's. Async-signal-safe.
+  // The calling context of the call with the next record; `end` is the end of the call. Async-signal-safe.
   void add_context(const ContextExtension& context, std::uint64_t end) noexcept;
-  // The call has no record: that goes again, unless it has left the bin.
+  // Removes the context if the call has no record, unless the context has left the bin.
   void drop_context() noexcept;
   [[nodiscard]] FunctionTotals& mpi_totals(std::uint32_t function) { return mpi_totals_[function]; }
   [[nodiscard]] FunctionTotals& posix_totals(PosixFunction function) {
     return posix_totals_[static_cast<std::size_t>(function)];
   }
 
-  // A call is recorded from here on; where the thread dies before the end, it is as if it had not been.
+  // A call is recorded from here on. If the thread dies before the end of the record, the call is discarded.
   void begin_call() { mpi_.whole = mpi_.cursor; }
 
-  // What the thread's own signal handler sampled outside of MPI calls: is told with the MPI records. The handler has
-  // interrupted the program, not this library. Async-signal-safe.
+  // Adds a sample that the thread's own signal handler took outside MPI calls; it goes out with the MPI records. The
+  // handler interrupted the program, not this library. Async-signal-safe.
   void note_sample(const SampleRecord& sample, std::uint64_t weight) noexcept;
 
-  // End of its last MPI call; 0: none. Anybody may look.
+  // End of the last MPI call; 0: none. Any thread may read it.
   [[nodiscard]] std::uint64_t last_mpi_end() const { return mpi_.last_end; }
 
-  // Submits the partly filled bins of events: when they are old, when the thread ends, when recording ends.
+  // Submits partly filled bins of events: when they are old, and at the end of the thread or of recording.
   void flush();
   // The samples of the thread; its handler stores, the Sender fetches (through ThreadRegistry).
   SampleStore samples;
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  // The owner has ended; another thread may go on with what it has left.
+  // The owner ended; another thread may take over the recorder.
   void rest() {
     may_send = false;
     between_idups = false;
   }
-  // The thread has died, maybe in here: what it had begun to record goes.
+  // For use when the thread has died, maybe inside this class: discards the record in progress.
   void force_unlock();
-  // Then: its last calls.
+  // The last calls of the dead thread.
   void recent(RecentCalls& mpi, RecentCalls& posix) const;
-  // For another thread that takes over this object, whose last owner has ended and flushed.
+  // Prepares the object for another thread; its previous owner ended and flushed.
   void restart(std::uint32_t number);
 
   ThreadActivity activity = Activity::kProgram;
@@ -122,16 +124,16 @@ class alignas(64) ThreadRecorder {
   bool between_idups = false;
   std::uint32_t handle_generation = 0;                 // HandleIds::generation() that `handles` belongs to
   std::uint32_t until_timed = RecordingCost::kPeriod;  // calls
-  // Tick at which the bins are old; kAtOnce from who wants something of the thread at its next call. Relaxed: if that
-  // is overwritten, it is done when they are old.
+  // Tick at which the bins are old. kAtOnce: the thread has something to do at its next call. Relaxed: if that value is
+  // overwritten, the work is done when the bins are old.
   std::atomic<std::uint64_t> next_flush = 0;
   static constexpr std::uint64_t kAtOnce = 1;
   ThreadRecorder* next = nullptr;  // of ThreadRegistry
-  // Of the call that is being recorded, its completions and the queries that are told with it included.
+  // Sums of the call in progress, including its completions and the queries recorded with it.
   CallSums call_sums;
   QueryCounts queries;
 
-  // Since `begin` the thread did what is done rarely: that is counted, and this call is none to be timed.
+  // The thread did rare work since `begin`: counts its time and excludes this call from timing.
   void count_sending(std::uint64_t begin) {
     ledger_.count_sending(now() - begin);
     until_timed = RecordingCost::kPeriod + 1;
@@ -139,22 +141,22 @@ class alignas(64) ThreadRecorder {
 
  private:
   template <class Record>
-  struct Lane {  // a bin while it is written; all null: none
+  struct Lane {  // a bin that is being written; all null: none
     Record* cursor = nullptr;
     Record* limit = nullptr;
     std::uint64_t first_begin = 0, last_end = 0;
-    Record* whole = nullptr;  // the records of calls before the one that is being recorded end here
+    Record* whole = nullptr;  // end of the records of finished calls
     Bin* bin = nullptr;
     Bin* scratch = nullptr;
-    std::uint64_t closed = 0;   // bins that were submitted
-    std::uint32_t sampled = 0;  // records in the bin that are no calls'
-    bool folded = false;        // since the last one, records became sums
-    bool is_reduced = false;    // at this moment
-    bool counted = false;       // the owner, among the threads that make MPI calls; until then `limit` is `cursor`
+    std::uint64_t closed = 0;   // number of submitted bins
+    std::uint32_t sampled = 0;  // records in the bin that belong to no call
+    bool folded = false;        // records became sums since the previous bin
+    bool is_reduced = false;    // a reduction is in progress
+    bool counted = false;       // the owner counts as a thread with MPI calls; `limit` is `cursor` until then
   };
   Lane<MpiRecord> mpi_;
   Lane<PosixRecord> posix_;
-  SampledExtension noted_{};  // what found no room yet; weight 0: nothing
+  SampledExtension noted_{};  // samples without room so far; weight 0: none
 
  public:
   IdCache<64> handles;       // communicator, window or file handle → its id + 1
@@ -198,24 +200,24 @@ class alignas(64) ThreadRecorder {
   std::uint32_t number_;
   std::array<FunctionTotals, kMpiFunctions> mpi_totals_{};
   std::array<FunctionTotals, kPosixFunctionCount> posix_totals_{};
-  // Where records go that will be aggregates for want of a bin: small, so that a real bin is soon asked for again. One
-  // for each lane.
+  // For records that become aggregates for lack of a bin: small, so that the thread soon asks for a bin again. One for
+  // each lane.
   static constexpr std::size_t kScratchRecords = 64;
   struct alignas(8) Scratch {
     std::array<std::byte, sizeof(PackHeader) + kScratchRecords * sizeof(MpiRecord)> bytes;
   };
   std::array<Scratch, 2> scratch_{};
-  RecentCalls recent_mpi_, recent_posix_;  // of bins that are gone
+  RecentCalls recent_mpi_, recent_posix_;  // of bins that have left the thread
 
  public:
-  // The calls that the owner is in, in its thread-local memory; nullptr: it has ended.
+  // The open calls of the owner, in its thread-local memory; nullptr: it ended.
   std::atomic<const ObservedFrame*> in_mpi = nullptr;
   std::atomic<const ObservedPosix*> in_posix = nullptr;
   std::atomic<const CallingContexts*> contexts = nullptr;  // of its samples; nullptr: not sampled
   LastSample last_sample;
 };
 
-// From its begin to its end a call that has ended is recorded; one in kPeriod is timed.
+// Spans the recording of an ended call; times one in kPeriod.
 class CostTimer {
  public:
   CostTimer(ThreadRecorder& thread, RecordingCost& cost) noexcept : thread_(thread), cost_(cost) {
@@ -223,7 +225,7 @@ class CostTimer {
       begin();
   }
   ~CostTimer() {
-    // Not the next one but this one.
+    // Only if this call, not the next one, was chosen for timing.
     if (begin_ != 0 && thread_.until_timed == RecordingCost::kPeriod) [[unlikely]]
       cost_.add(now_in_order() - begin_);
   }

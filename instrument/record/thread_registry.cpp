@@ -1,4 +1,3 @@
-// See thread_registry.hpp.
 #include "instrument/record/thread_registry.hpp"
 
 #include <sched.h>
@@ -18,7 +17,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// Acquire pairs with the release of ~Stay: the thread's bins are ours to read.
+// Acquire pairs with the release of ~ActivityScope: the thread's bins can be read.
 bool is_outside(const ThreadRecorder& thread) {
   return thread.activity.load(std::memory_order_acquire) == Activity::kProgram;
 }
@@ -71,7 +70,7 @@ void ThreadRegistry::retire(ThreadRecorder* thread) {
   idle_.push_back(thread);
 }
 
-// Without the lock: a thread that is inside may be waiting for it.
+// Without the lock: a thread that is inside may wait for it.
 bool ThreadRegistry::wait_until_outside() {
   assert_may_wait();
   blackboard::barrier_in_all_threads();

@@ -1,4 +1,3 @@
-// See type_text.hpp.
 #include "instrument/record/type_text.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +48,7 @@ std::string name_of(MPI_Datatype type) {
   return name.data();
 }
 
-// "": it cannot be told, or would be longer than `most`.
+// "": no text is possible, or it would exceed `most`.
 std::string text_of(MPI_Datatype type, std::size_t most) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return "";
@@ -58,7 +57,7 @@ std::string text_of(MPI_Datatype type, std::size_t most) {
   for (const Constructor& each : kConstructors) {
     if (each.combiner == combiner) constructor = each.name;
   }
-  // Each number takes two characters at least.
+  // Each number takes at least two characters.
   const auto numbers = static_cast<std::size_t>(integers) + static_cast<std::size_t>(addresses);
   if (constructor.empty() || 2 * numbers > most) return "";
   std::vector<int> of_integers(static_cast<std::size_t>(integers));

@@ -1,4 +1,3 @@
-// See call_contexts.hpp.
 #include "instrument/sampling/call_contexts.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ void CallContexts::put_out(Entry& entry) noexcept {
   if (sums.calls == 0 && sums.bytes_received == 0) return;
   const PackClass record_class = entry.function > kPosixCalls ? PackClass::kPosix : PackClass::kMpi;
   const auto function = static_cast<std::uint16_t>(entry.function - 1);
-  // Two entries often have one context: different stack pointers. Looked for among the latest only.
+  // Two entries often have one context, with different stack pointers. Only the latest are searched.
   const std::size_t from = evicted_count_ > 8 ? evicted_count_ - 8 : 0;
   const std::span recent(evicted_.data() + from, evicted_count_ - from);
   const auto same = std::find_if(recent.begin(), recent.end(), [&](const ContextTotalsRecord& record) {
@@ -54,14 +53,14 @@ CallContexts::Entry& CallContexts::make(const ObservedFrame& frame) noexcept {
 
 std::uint32_t CallContexts::context_of_trail(const ObservedFrame& frame, CallingContexts& contexts,
                                              python::Interpreter::Scratch* scratch) noexcept {
-  // The wrapper's own frames are not the program's.
+  // The wrapper's own frames do not belong to the program.
   std::size_t call = 0;
   while (call < trail_.size() && (trail_.level(call).is_hidden || trail_.level(call).pc != frame.return_address))
     ++call;
   if (call == trail_.size()) return contexts.find_or_add(std::array{frame.return_address}, 0).context;
 
   const bool is_python = frame.python != 0 && scratch != nullptr;
-  // Contexts of the levels further out are known from the last time, but for those of a path that begins elsewhere.
+  // The contexts of outer levels are known from the last walk, unless the path begins elsewhere.
   std::size_t known = call;
   while (known < trail_.size() && trail_.level(known).context == TrailLevel::kNoContext) ++known;
   if (!is_python && !trail_.is_cut()) {
@@ -100,7 +99,7 @@ std::uint32_t CallContexts::add_new(const ObservedFrame& frame, const CallSums& 
   const std::uint32_t context = context_of_trail(frame, contexts, scratch);
 
   Entry& entry = make(frame);
-  // Witnesses of one entry lie in a row.
+  // The witnesses of one entry are contiguous.
   const std::size_t offset = used_witnesses_ % kWitnesses;
   if (offset + kWitnessesPerEntry > kWitnesses) used_witnesses_ += kWitnesses - offset;
   entry.first = used_witnesses_;

@@ -1,17 +1,17 @@
-// The calling contexts of one thread's MPI and POSIX calls and their exact sums. Walking the stack for every call would
-// cost more than recording it; but most calls come from where an earlier one came from, with the same frames on the
-// stack. So the result of a walk is kept together with what it depended on (its witnesses), and used again as long as
-// all of that is unchanged: exact, and a few loads for each frame. A call that is new walks only as far as the stack
-// differs from that of the last new one (walk_trail.hpp).
+// The calling contexts of one thread's MPI and POSIX calls, with exact sums. A stack walk for every call would cost
+// more than its record, but most calls repeat an earlier one, with the same frames on the stack. So the result of a
+// walk is kept together with the words it depended on (its witnesses), and reused as long as they are unchanged: exact,
+// at a few loads for each frame. A new call walks only the part of the stack that differs from the last new one
+// (walk_trail.hpp).
 //
 //   return address, sp ──▶ entries ──one with all witnesses unchanged──▶ context, sums
-//                            └──else: walk, CallingContexts, a new entry; the oldest one's sums become a record
+//                            └──none: walk, CallingContexts, a new entry; the oldest one's sums become a record
 //
-// Entries of one place in the code with one stack pointer differ in who called it: they are a chain, the last one found
-// in front. Entries and their witnesses lie in rings of their own, and the oldest entries make room for new ones.
+// Entries of one place in the code with one stack pointer have different callers. They form a chain, the last one found
+// in front. Entries and their witnesses lie in rings; new entries overwrite the oldest.
 //
-// Owned by its thread, in kContexts and kSampling (machine/activity.hpp). Lives in memory that was zero, of which only
-// what is used is touched: most threads make few calls.
+// Owned by its thread, in kContexts and kSampling (machine/activity.hpp). It lies in zeroed memory, and only used pages
+// are touched: most threads make few calls.
 #pragma once
 
 #include <array>
@@ -34,12 +34,12 @@ struct Call;
 
 namespace ardoise::instrument {
 
-// Which call: MPI functions are their number + 1, POSIX functions as much more. 0: none.
+// The called function: MPI functions are their number + 1, POSIX functions are offset by kPosixCalls. 0: none.
 using CalledFunction = std::uint32_t;
 inline constexpr CalledFunction kPosixCalls = 0x1'0000;
 
-// The wrapper of a call as it stands on the stack: where a walk begins that ends at the program's call. That of an MPI
-// call is written when it begins; the thread's signal handler reads it too.
+// The frame of a wrapper on the stack, at which the walk for a call begins. That of an MPI call is written when the
+// call begins; the thread's signal handler reads it too.
 struct ObservedFrame {
   FrameRegisters registers;
   std::uint64_t return_address = 0;  // of the program's call
@@ -51,45 +51,46 @@ struct ObservedFrame {
 class CallContexts {
  public:
   static constexpr std::size_t kEntries = 512, kWitnesses = 8192;
-  // A deeper stack is checked this far; its outer part is taken to be the same then.
+  // A deeper stack is checked up to this depth; its outer part is then assumed unchanged.
   static constexpr std::uint32_t kWitnessesPerEntry = 64;
 
-  // Whether the call of `frame` is known: then adds to it. False: call add_new().
+  // If the call of `frame` is known, adds to it. False: call add_new().
   [[nodiscard]] bool add_known(const ObservedFrame& frame, const CallSums& sums) noexcept {
     const std::uint32_t found = find(frame);
     if (found == kNone) return false;
     add(entries_[found], sums);
     return true;
   }
-  // Its context, where it is known (0: there was no room for it); nothing is added.
+  // The context of a known call (0: it did not fit into the table); adds nothing.
   [[nodiscard]] std::optional<std::uint32_t> find_known(const ObservedFrame& frame) noexcept {
     const std::uint32_t found = find(frame);
     return found != kNone ? std::optional(entries_[found].context) : std::nullopt;
   }
-  // Walks; the call's context. Requires !must_drain(): an entry that has to go leaves a record.
+  // Walks the stack and returns the call's context. Requires !must_drain(): a replaced entry leaves a record.
   std::uint32_t add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
                         CallingContexts& contexts, python::Interpreter::Scratch* scratch = nullptr) noexcept;
 
-  // The same without a walk: the call's context is not known. While modules are unloaded.
+  // The same without a walk, with an unknown context. Used while modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
 
-  // Whether any call was added since the last time.
+  // True if a call was added since the last time.
   [[nodiscard]] bool take_added() noexcept { return std::exchange(added_, false); }
 
-  // Sums that have not been handed out yet become records, at most records.size(); how many. Call until it is less.
+  // Writes sums that were not handed out yet as records, at most records.size(), and returns how many. Call it until it
+  // returns less.
   std::size_t drain(std::span<ContextTotalsRecord> records) noexcept;
-  // There is no room for one more record until drain() was called.
+  // No room for another record until drain() was called.
   [[nodiscard]] bool must_drain() const noexcept { return evicted_count_ == evicted_.size(); }
 
-  // A module was unloaded: forgets how it got to its contexts, keeps the sums.
+  // A module was unloaded: forgets the walks to the contexts, keeps the sums.
   void forget() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   struct Entry {
     std::uint64_t return_address, pc, sp, rbp, rbx, python;
-    std::uint32_t generation;  // 0: never found
-    std::uint32_t count;       // of its witnesses, with bits kUsedRbp, kUsedRbx
-    std::uint64_t first;       // of them, counted from the first there ever was
+    std::uint32_t generation;  // 0: invalid
+    std::uint32_t count;       // number of witnesses, with bits kUsedRbp, kUsedRbx
+    std::uint64_t first;       // first witness, in a count of all witnesses ever
     std::uint32_t context;
     CalledFunction function;    // 0: no entry
     std::uint32_t chain, next;  // next: its place + 1, 0: the last
@@ -100,7 +101,7 @@ class CallContexts {
   };
   static constexpr std::size_t kEvicted = 256;
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF, kChains = 256;
-  // Looked at of one chain: of what is further back, a new entry is made.
+  // The longest search in a chain; a call that is further back gets a new entry.
   static constexpr std::uint32_t kLongestSearch = 32;
   static constexpr std::uint32_t kUsedRbp = 1u << 31, kUsedRbx = 1u << 30;
 
@@ -110,7 +111,7 @@ class CallContexts {
   }
   static_assert(kChains == 256);
 
-  // The entry of the call, which is then the first of its chain, or kNone.
+  // The entry of the call, which becomes the first of its chain, or kNone.
   [[nodiscard]] std::uint32_t find(const ObservedFrame& frame) noexcept {
     std::uint32_t& first = chains_[chain_of(frame)];
     std::uint32_t* link = &first;
@@ -129,10 +130,10 @@ class CallContexts {
     }
     return kNone;
   }
-  // An entry for the call, the oldest one, in front of its chain.
+  // A new entry for the call, in place of the oldest one, in front of its chain.
   Entry& make(const ObservedFrame& frame) noexcept;
   void remove(std::uint32_t place) noexcept;
-  // The path that ends at the program's call, by the levels of the trail.
+  // The context of the path that ends at the program's call, from the levels of the trail.
   [[nodiscard]] std::uint32_t context_of_trail(const ObservedFrame& frame, CallingContexts& contexts,
                                                python::Interpreter::Scratch* scratch) noexcept;
 
@@ -167,10 +168,10 @@ class CallContexts {
   std::array<Witness, kWitnesses> witnesses_;
   std::array<std::uint32_t, kChains> chains_;  // the first entry's place + 1, 0: none
   std::uint32_t next_entry_ = 0;               // the oldest
-  std::uint64_t used_witnesses_ = 0;           // all that ever were
+  std::uint64_t used_witnesses_ = 0;           // count of all witnesses ever
   WalkTrail trail_;
   std::uint32_t trail_generation_ = 0;
-  // Relaxed: whoever changes it keeps the thread out meanwhile, or is the thread.
+  // Relaxed: changed by the thread itself, or while the thread is kept out.
   std::atomic<std::uint32_t> generation_ = 1;
   std::array<ContextTotalsRecord, kEvicted> evicted_;
   std::size_t evicted_count_ = 0;

@@ -1,4 +1,3 @@
-// See calling_contexts.hpp.
 #include "instrument/sampling/calling_contexts.hpp"
 
 #include <bit>
@@ -50,7 +49,7 @@ void CallingContexts::insert(std::uint32_t context) noexcept {
   }
 }
 
-// The next index lies behind this one, twice as long and still zero. Its pages are touched only now.
+// The next index follows this one in memory, twice as long and still zero. Its pages are first touched here.
 void CallingContexts::enlarge() noexcept {
   index_ += index_size_;
   index_size_ *= 2;
@@ -118,7 +117,7 @@ void CallingContexts::forget(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::uint32_t size = size_.load(std::memory_order_relaxed);
   for (std::uint32_t context = 1; context < size; ++context) {
     Node& node = nodes_[context];
-    // What lies below a dead context has a dead parent and is found no more either.
+    // Contexts below a dead one have a dead parent and are no longer found either.
     if (node.pc - begin < end - begin) node.flags |= kDead;
   }
   last_depth_ = 0;

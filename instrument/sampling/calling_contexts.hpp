@@ -1,12 +1,12 @@
-// The calling context tree of one thread: a path of program counters becomes one number. Grows in memory of its own, of
-// which only used pages exist, up to a number of nodes that all threads of the process share; so it may be used in the
-// thread's signal handler.
+// The calling context tree of one thread: it turns a path of program counters into one number. It grows in a separate
+// mapping with memory for used pages only, up to a number of nodes that all threads of the process share, so the
+// thread's signal handler may use it.
 //
 //   nodes_:  [0 unused][1: parent 0, pc][2: parent 1, pc] …      ids are places here: dense, in the order of appearance
 //   index_:  open addressing over (parent, pc) ──▶ id; the next larger one is built when it is half full
 //
-// Written by the owning thread only, in its handler or with its handler kept out (kContexts). Other threads may
-// read nodes below size() at any time.
+// Written by the owning thread only, in its handler or with the handler excluded (kContexts). Other threads may read
+// nodes below size() at any time.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace ardoise::instrument {
 
-// How many more contexts the process may have. Relaxed: a count.
+// The number of contexts that the process may still add. Relaxed: a count.
 class ContextBudget {
  public:
   explicit ContextBudget(std::uint32_t nodes) : left_(nodes) {}
@@ -37,7 +37,7 @@ class CallingContexts {
   static constexpr std::uint32_t kMaxNodes = 32768;
   static constexpr std::size_t kMaxDepth = 256;
 
-  // Reserves address space; ready() is false when there is none.
+  // Reserves address space; if that fails, ready() is false.
   explicit CallingContexts(ContextBudget& budget) noexcept;
   ~CallingContexts();
   CallingContexts(const CallingContexts&) = delete;
@@ -46,13 +46,13 @@ class CallingContexts {
 
   struct Found {
     std::uint32_t context = 0;
-    bool truncated = false;  // no room for all of the path: `context` is the deepest caller that is known
+    bool truncated = false;  // the path did not fit: `context` is the deepest known caller
   };
-  // frames: innermost first, as Unwinder writes them. leaf: what stands for frames[0] instead when it is not 0: the
-  // start of the interrupted function, told apart from return addresses.
+  // frames: innermost first, as Unwinder writes them. leaf: replaces frames[0] if it is not 0: the start of the
+  // interrupted function, distinct from return addresses.
   Found find_or_add(std::span<const std::uint64_t> frames, std::uint64_t leaf) noexcept;
 
-  // The context of a call at `pc` in `parent` (0: the root); 0: there is no room for it.
+  // The context of a call at `pc` in `parent` (0: the root); 0: no room.
   [[nodiscard]] std::uint32_t child_of(std::uint32_t parent, std::uint64_t pc) noexcept { return child(parent, pc, 0); }
 
   struct Node {
@@ -61,14 +61,14 @@ class CallingContexts {
     std::uint32_t flags = 0;   // ContextRecord::flags, kDead
   };
   static constexpr std::uint32_t kLeaf = 1;
-  static constexpr std::uint32_t kDead = 0x8000'0000u;  // its module was unloaded: is not found any more
+  static constexpr std::uint32_t kDead = 0x8000'0000u;  // its module was unloaded: no longer found
 
-  // Of nodes 1 … size()-1. Acquire pairs with the release of a new node.
+  // Nodes 1 … size()-1 are valid. Acquire pairs with the release of a new node.
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
   [[nodiscard]] const Node& node(std::uint32_t context) const noexcept { return nodes_[context]; }
 
-  // Contexts whose program counter is in [begin, end) are not found any more; their numbers stay. Requires that the
-  // owner is kept out.
+  // Contexts with a program counter in [begin, end) are no longer found; their numbers scope. Requires that the owner
+  // is excluded.
   void forget(std::uint64_t begin, std::uint64_t end) noexcept;
 
  private:

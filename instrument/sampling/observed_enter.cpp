@@ -1,4 +1,3 @@
-// See observed_enter.hpp.
 #include "instrument/sampling/observed_enter.hpp"
 
 #include <atomic>
@@ -15,7 +14,7 @@ void enter(ardoise::vmpi::Call& call, const ardoise::instrument::FrameRegisters&
   observed_frame.registers = wrapper;
   observed_frame.call = &call;
   observed_frame.return_address = reinterpret_cast<std::uint64_t>(call.return_address);
-  // Last: the thread's signal handler believes the rest when it is set.
+  // Last: the thread's signal handler trusts the other fields once it is set.
   std::atomic_signal_fence(std::memory_order_release);
   observed_frame.function = static_cast<std::uint32_t>(call.function) + 1;
   call.begin = ardoise::instrument::now();
@@ -32,7 +31,7 @@ extern "C" [[gnu::used, gnu::visibility("hidden")]] void ardoise_enter_from(ardo
   enter(call, {pc, sp, rbp, rbx, true, nullptr});
 }
 
-// The registers as the wrapper's call left them: a compiler's own prologue would have changed them.
+// The registers at the wrapper's call: a compiler's prologue would have changed them.
 [[gnu::naked]] void ardoise_on_enter(ardoise::vmpi::Call&) noexcept {
   asm("mov %rbx, %rsi\n\t"
       "mov %rbp, %rdx\n\t"

@@ -1,5 +1,5 @@
-// The observer's enter: the tick at which an MPI call begins, and where its wrapper stands on the stack, so that a walk
-// from there finds the program's call without passing through MPI. Used by preload.cpp.
+// The observer's enter: stores the begin tick of an MPI call and its wrapper's frame, so that a walk from there finds
+// the program's call without passing through MPI. Used by preload.cpp.
 #pragma once
 
 #include "vmpi/wrappers/observer.hpp"

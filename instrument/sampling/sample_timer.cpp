@@ -1,4 +1,3 @@
-// See sample_timer.hpp.
 #include "instrument/sampling/sample_timer.hpp"
 
 #include <fcntl.h>
@@ -18,9 +17,9 @@
 namespace ardoise::instrument {
 namespace {
 
-// A perf event's period can't be changed without a descriptor: it is made anew, which takes some 25 us. So it is
-// jittered every so often only: seldom enough not to count, often enough that little is measured in step with the
-// program.
+// The period of a perf event cannot be changed without a descriptor: the event is created again, which takes about 25
+// us. So it is jittered only now and then: rarely enough to cost little, often enough that few samples are in step with
+// the program.
 constexpr std::uint64_t kNanosecondsPerJitter = 20'000'000;
 constexpr std::uint32_t kMaxSamplesPerJitter = 256;
 
@@ -30,7 +29,7 @@ std::uint32_t samples_per_jitter(const SampleTrigger& trigger, std::uint64_t per
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerJitter));
 }
 
-// The kernel's least period for its clocks, whatever was asked for.
+// The kernel's minimum period for its clocks for any requested period.
 constexpr std::uint64_t kLeastClockPeriod = 10'000;
 
 bool is_clock(const PerfEvent& event) {
@@ -40,7 +39,7 @@ bool is_clock(const PerfEvent& event) {
 
 constexpr std::size_t kPage = 4096;
 
-// Of the kernel's own clock, ns; 0: not known.
+// Period of the kernel's own clock, ns; 0: unknown.
 std::uint64_t kernel_tick() noexcept {
   timespec tick{};
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec != 0) return 0;
@@ -48,7 +47,7 @@ std::uint64_t kernel_tick() noexcept {
 }
 
 clockid_t cpu_clock_of(std::uint32_t tid) {
-  // clock_getcpuclockid(3) for a thread: per-thread scheduling clock, as the kernel encodes it.
+  // clock_getcpuclockid(3) for a thread: the per-thread scheduling clock in the kernel's code.
   return static_cast<clockid_t>(~tid << 3 | 6u);
 }
 
@@ -91,7 +90,7 @@ int SampleTimer::start_event(std::uint64_t period) noexcept {
   return 0;
 }
 
-// Another one ends. Else, with an error, it goes on.
+// On success the previous event ends. On error it continues.
 int SampleTimer::map_event(const PerfEvent& event, std::uint64_t period) noexcept {
   const int descriptor = open_perf_event(event, tid_, period, -1);
   if (descriptor < 0) return -descriptor;
@@ -126,7 +125,7 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
     int padding[11];
   } event{0, trigger_.signal, 4 /* SIGEV_THREAD_ID */, static_cast<int>(tid_), {}};
   static_assert(sizeof(event) == 64);
-  int timer = 0;  // the kernel's number: the library's timer_create() allocates memory
+  int timer = 0;  // by system call, since timer_create() allocates memory
   if (::syscall(SYS_timer_create, cpu_clock_of(tid_), &event, &timer) != 0) return errno;
   stop_timer();
   early_ = trigger_.mode == SampleMode::kCpu ? kernel_tick() / 2 : 0;
@@ -138,7 +137,7 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
 
 bool SampleTimer::next(std::uint64_t period) noexcept {
   if (has_timer_) {
-    // One shot: however slow the handler is, the program runs for a whole period between two samples.
+    // One shot: the program runs for a whole period between two samples even if the handler is slow.
     const std::uint64_t jittered_period = jittered(period);
     const std::uint64_t wait = jittered_period > early_ ? jittered_period - early_ : 1;
     armed_ = jittered_period;
@@ -151,7 +150,7 @@ bool SampleTimer::next(std::uint64_t period) noexcept {
   if (page_ == nullptr) return false;
   if (period == period_ && --until_jitter_ != 0) return false;
   if (start_event(period) == 0) return true;
-  // It can't be made anew just now (no descriptor free): the old one goes on.
+  // It cannot be created again at the moment (no free descriptor): the old one continues.
   until_jitter_ = samples_per_jitter(trigger_, period);
   return false;
 }
@@ -173,7 +172,7 @@ void SampleTimer::stop() noexcept {
 
 double SampleTimer::limit_of(const SampleTrigger& trigger) noexcept {
   if (trigger.mode != SampleMode::kCpu) return 0;
-  // Beyond its limit the kernel leaves out ticks, which would pass for time in the kernel. Half: periods are jittered.
+  // Above its limit the kernel omits ticks, which would look like time in the kernel. Half, since periods are jittered.
   if (trigger.event != nullptr) return perf_rate_limit() / 2;
   const std::uint64_t tick = kernel_tick();
   return tick == 0 ? 0 : 1e9 / static_cast<double>(tick);

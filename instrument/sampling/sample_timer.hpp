@@ -1,13 +1,13 @@
-// What interrupts one thread to be sampled: a signal to that thread after so much time or so many events.
+// Interrupts one thread for samples: sends it a signal after a given time or number of events.
 //
-// CPU time comes from a perf event (task-clock) where the kernel lets us. It fires in user mode only, hence its signal
-// is delivered at once and never interrupts a system call: the program sees no EINTR that it would not see without us.
-// The event is held by a mapping alone: no descriptor shows in the program, and neither fork nor exec inherits it.
-// Where perf is forbidden, or an event costs a thread too much (timer_choice.hpp), a POSIX timer on the thread's CPU
-// clock does; the kernel looks at those at its timer interrupts (100 to 1000 a second), which come anyway, and since
-// Linux 5.11 on the way back to user mode, with the same property. Wall time is not offered: its timer also fires while
-// the thread waits in a system call, and some of those return EINTR then, whatever SA_RESTART says (signal(7)). Nor are
-// events that happen in the kernel, for the same reason.
+// CPU time comes from a perf event (task-clock) if the kernel permits. It fires in user mode only, so its signal is
+// delivered at once and never interrupts a system call: the program sees no additional EINTR. The event is held by a
+// mapping alone: the program sees no descriptor, and neither fork nor exec inherits it. If perf is forbidden, or an
+// event costs a thread too much (timer_choice.hpp), a POSIX timer on the thread's CPU clock is used. The kernel checks
+// such timers at its timer interrupts (100 to 1000 a second) and, since Linux 5.11, fires them on the way back to user
+// mode, with the same property. Wall time is not offered: its timer also fires while the thread waits in a system call,
+// and some calls then return EINTR in spite of SA_RESTART (signal(7)). Events that happen in the kernel are excluded
+// for the same reason.
 #pragma once
 
 #include <csignal>
@@ -19,7 +19,7 @@
 
 namespace ardoise::instrument {
 
-// How all threads of a process are sampled.
+// The trigger for the samples of all threads of a process.
 struct SampleTrigger {
   SampleMode mode = SampleMode::kOff;
   int signal = 0;
@@ -27,29 +27,29 @@ struct SampleTrigger {
   std::uint64_t period = 0;          // ns, or occurrences of the event, at full rate
 };
 
-// Of one thread. All functions are async-signal-safe. One caller at a time: the thread's handler, or whoever has made
-// sure that it does not run.
+// The timer of one thread. All functions are async-signal-safe. One caller at a time: the thread's handler, or code
+// that excludes it.
 class SampleTimer {
  public:
-  // Starts to interrupt thread `tid` of this process every `period`; another timer ends. 0, or the reason (positive
-  // errno) why not: then the other one, if there is one, goes on.
+  // Starts to interrupt thread `tid` of this process every `period` and stops the previous timer. Returns 0 or a
+  // positive errno; after an error a previous timer continues.
   [[nodiscard]] int start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept;
-  // In the handler, when its work is done: goes on with this period from now on, slightly jittered, so that the samples
-  // do not fall into step with the program. True: a perf event was made anew and counts from now on.
+  // Called at the end of the handler: continues with this period, slightly jittered, so that samples do not synchronise
+  // with the program. True: a new perf event was created and counts from now on.
   bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
   [[nodiscard]] bool is_event() const noexcept { return page_ != nullptr; }  // of perf
 
-  // What the running timer was last set to: ns or occurrences.
+  // The setting of the running timer: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }
-  // It expires every armed() ns of the thread's CPU time, and the kernel discards the signals that find it in the
-  // kernel.
+  // The timer expires every armed() ns of the thread's CPU time, and the kernel discards signals for expiries in kernel
+  // mode.
   [[nodiscard]] bool skips_kernel() const noexcept { return is_event() && trigger_.mode == SampleMode::kCpu; }
 
-  // The rate that a trigger can reach, per second, where something less than 1/period limits it; else 0.
+  // The highest rate of a trigger, per second, if something other than its period limits it; otherwise 0.
   [[nodiscard]] static double limit_of(const SampleTrigger& trigger) noexcept;
-  // Do POSIX timers on CPU time fire on the way back to user mode only, in this kernel?
+  // True if this kernel fires POSIX timers on CPU time only on the way back to user mode.
   [[nodiscard]] static bool timers_spare_system_calls() noexcept;
 
  private:
@@ -65,10 +65,10 @@ class SampleTimer {
   void* page_ = nullptr;  // the mapping that holds the perf event
   timer_t timer_{};
   bool has_timer_ = false;
-  // The kernel finds a CPU timer expired at its next timer interrupt, half a period late on average: it is set so much
-  // earlier, ns.
+  // The kernel notices an expired CPU timer at its next timer interrupt, half a period late on average: the timer is
+  // set earlier by this many ns.
   std::uint64_t early_ = 0;
-  std::uint64_t period_ = 0;  // of the running perf event, before shaking
+  std::uint64_t period_ = 0;  // of the running perf event, before jitter
   std::uint64_t armed_ = 0;   // jittered
   std::uint32_t until_jitter_ = 0;
   std::uint64_t random_ = 0;

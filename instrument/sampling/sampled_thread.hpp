@@ -1,9 +1,9 @@
-// What sampling keeps for one thread, and who may touch it when.
+// The sampling data of one thread, and the rules of access to it.
 //
-// The thread itself works on it in two places: in its signal handler (kSampling), and at the ends of its calls
-// (kContexts); machine/activity.hpp says how they are kept apart. Others that want the thread out (the end of sampling,
-// dlclose) first set a flag of the Sampler, then make all threads pass a barrier, then wait until no thread is in
-// either.
+// The thread itself uses it in two places: in its signal handler (kSampling), and at the ends of its calls (kContexts);
+// machine/activity.hpp explains how they exclude each other. Other code that must exclude the thread (the end of
+// sampling, dlclose) first sets a flag of the Sampler, then makes all threads pass a barrier, then waits until no
+// thread is in either place.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@ namespace ardoise::instrument {
 
 class ThreadRecorder;
 
-// Added to by the thread's handler only, hence load + store instead of an atomic addition; read by any thread. Relaxed:
-// each number stands alone.
+// Written by the thread's handler only, hence load + store instead of an atomic addition; read by any thread. Relaxed:
+// no other data depends on it.
 struct SamplerCounts {
   using Counter = std::atomic<std::uint64_t>;
   Counter taken = 0, partial = 0, lost = 0, handler_ticks = 0;
-  // Of all interrupts by the timer, also those that found the thread in the kernel, and of what its events add to
-  // changes of threads.
+  // Cost of all interrupts by the timer, including those in kernel mode, and of the context switches that its events
+  // make more expensive.
   Counter delivery_ticks = 0;
 
   static void add(Counter& counter, std::uint64_t value) noexcept {
@@ -38,10 +38,10 @@ struct SamplerCounts {
   }
 };
 
-// What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
+// The weight of a sample: ns of the sampled clock, or occurrences of the sampled event.
 struct Passed {
   std::uint64_t weight = 0;
-  std::uint64_t kernel = 0;  // not in weight: ns known to have been spent in the kernel
+  std::uint64_t kernel = 0;  // not in weight: ns known to be in the kernel
 
   Passed& operator+=(const Passed& more) {
     weight += more.weight;
@@ -57,21 +57,21 @@ struct SampledThread {
   std::uint32_t number = 0;
   std::uint32_t tid = 0;
   std::uint64_t start_tick = 0;
-  std::uint64_t rest_tick = 0;  // when its last owner ended; 0: it has one
+  std::uint64_t rest_tick = 0;  // end of its last owner; 0: it has an owner
   StackBounds stack;            // both 0: not known
-  bool is_main = false;         // its stack grows: only what lies above the stack pointer is there
-  bool is_foreign = false;      // nothing will tell when it ends; guarded by the Sampler's lock
+  bool is_main = false;         // its stack grows: only the part above the stack pointer exists
+  bool is_foreign = false;      // its end will not be seen; guarded by the Sampler's lock
 
   SampleTimer timer;
   TimerChoice choice;
   CounterGroup counters;
   std::uint64_t last_clock = 0;     // ns of the sampled clock at the last interrupt
-  std::uint64_t last_time = 0;      // ns at the same moment, of any origin
-  std::uint64_t switches = 0;       // its changes of threads so far; 0: not known. Read where interrupts are expensive
-  std::uint64_t armed_from = 0;     // last_clock at the event's last expiry, or when it was made; 0: not known
-  Passed due;                       // what has passed and no sample stands for yet
+  std::uint64_t last_time = 0;      // ns at the same moment, with an arbitrary origin
+  std::uint64_t switches = 0;       // context switches so far; 0: unknown. Read only if interrupts are expensive
+  std::uint64_t armed_from = 0;     // last_clock at the event's last expiry or creation; 0: unknown
+  Passed due;                       // time or events not yet covered by a sample
   std::uint16_t last_function = 0;  // of the last sample
-  std::uint32_t live_version = 0;   // of what was set while the program runs, that it follows
+  std::uint32_t live_version = 0;   // version of the live settings that it follows
   SamplerCounts counts;
   CallingContexts contexts;
   CallContexts calls;
@@ -80,30 +80,30 @@ struct SampledThread {
   std::array<std::uint64_t, 16> general{};
 
   Mutex send_lock;
-  std::uint32_t contexts_sent GUARDED_BY(send_lock) = 1;  // nodes below were sent
+  std::uint32_t contexts_sent GUARDED_BY(send_lock) = 1;  // nodes below it are sent
 };
 
-// Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
+// The data of the calling thread. initial-exec: a signal handler may touch it without an allocation by the loader.
 [[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
 [[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
 
-// A POSIX call that has not ended, in its hook's frame.
+// An open POSIX call, in its hook's frame.
 struct OpenPosixCall {
   const void* return_address = nullptr;
-  const void* frame = nullptr;  // where the hook's frame holds the caller's frame pointer, and above it return_address
+  const void* frame = nullptr;  // address in the hook's frame of the caller's frame pointer; return_address lies above
   std::uint64_t begin = 0;      // tick
   std::uint32_t file = 0;
   PosixFunction function{};
 };
 
-// The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
-// address that is found on the stack is believed.
+// The innermost open POSIX call of the program in the thread. A longjmp may have left it: it counts only if its return
+// address is found on the stack.
 struct ObservedPosix {
   std::uint64_t return_address = 0;
   CalledFunction function = 0;
   const OpenPosixCall* call = nullptr;
 
-  // For a change of the thread's own: its signal handler sees one of both, or no function.
+  // Changed by the thread itself: its signal handler sees either one, or no function.
   void become(const ObservedPosix& other) noexcept {
     function = 0;
     std::atomic_signal_fence(std::memory_order_release);

@@ -1,4 +1,4 @@
-// See sampler.hpp: the life of sampling, on slow paths. What runs for every sample is in sampler_handler.cpp.
+// The slow paths of sampling: see sampler.hpp. The code that runs for every sample is in sampler_handler.cpp.
 #include "instrument/sampling/sampler.hpp"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ namespace {
 
 // Contexts of all threads together take at most about 1 MiB: 16 bytes a node, 8 to 16 of index.
 constexpr std::uint32_t kContextBudget = 32768;
-// A thread gets sampled only if its stack has room for the kernel's signal frame and the handler twice over.
+// A thread is sampled only if its stack has room for twice the kernel's signal frame and the handler.
 constexpr std::uint64_t kHandlerStack = 4096;
 
 void on_signal(int, siginfo_t*, void* ucontext) {
@@ -44,7 +44,7 @@ void on_signal(int, siginfo_t*, void* ucontext) {
 
 std::uint32_t own_tid() { return static_cast<std::uint32_t>(::syscall(SYS_gettid)); }
 
-// Of the calling thread; both 0 when the library does not know.
+// The stack of the calling thread; both 0: unknown to the library.
 StackBounds own_stack() {
   pthread_attr_t attributes;
   if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};
@@ -88,8 +88,8 @@ Sampler::~Sampler() {
 
 // ---- start
 
-// One of the standard signals first: a queue of real-time signals can be full, and the kernel then sends SIGIO instead,
-// which ends a program that does not expect it. SIGSTKFLT has never been sent by any kernel.
+// Prefers a standard signal: a queue of real-time signals can be full, and the kernel then sends SIGIO instead, which
+// ends an unprepared program. No kernel ever sends SIGSTKFLT.
 bool Sampler::choose_signal() {
   const auto is_free = [](int candidate) {
     struct sigaction action {};
@@ -110,8 +110,8 @@ bool Sampler::choose_signal() {
   return false;
 }
 
-// Handlers on alternate stacks keep our signal out: there is no telling whether such a stack has room for ours, too.
-// For handlers that are set later, sampler_hooks.cpp does the same.
+// Handlers on alternate stacks block the sampling signal, since such a stack may lack room for a second handler.
+// sampler_hooks.cpp does the same for handlers that are set later.
 void Sampler::keep_off_alternate_stacks() const {
   for (int number = 1; number < SIGRTMAX; ++number) {
     struct sigaction action {};
@@ -149,7 +149,7 @@ void Sampler::choose_trigger() {
   plan_.hold_ticks = static_cast<std::uint64_t>(ticks_per_second_);
 }
 
-// What was asked for, or the machine's own limit: nothing to complain of, the rate is in the report.
+// The requested rate, or the machine's own limit. The limit needs no message, since the report shows the rate.
 void Sampler::set_base_rate(const SampleTrigger& reached_by) {
   plan_.base_hertz = settings_.hertz;
   if (const double limit = SampleTimer::limit_of(reached_by); limit != 0)
@@ -200,8 +200,9 @@ void Sampler::choose_counters() {
                                   std::span<const std::string_view>(names));
 }
 
-// What an interrupt by the timer costs is up to the machine: some 2 us on bare metal, 30 us have been seen in virtual
-// machines. The time that a loop of nothing misses while the timer runs, for each signal; 0: too few of them came.
+// Measures the cost of an interrupt by the timer, which depends on the machine: about 2 us on bare metal, 30 us in some
+// virtual machines. It is the time that an empty loop loses while the timer runs, for each signal. 0: too few signals
+// came.
 std::uint64_t Sampler::measure_interrupts() noexcept {
   constexpr std::uint32_t kEnough = 12, kLeast = 6;
   const auto shortest_gap = static_cast<std::uint64_t>(ticks_per_second_ / 2e6),
@@ -217,7 +218,7 @@ std::uint64_t Sampler::measure_interrupts() noexcept {
   for (std::uint64_t last = now(); signals < kEnough && ran < most;) {
     const std::uint64_t tick = now(), gap = tick - last;
     last = tick;
-    if (gap > longest_handler_) continue;  // others had the processor
+    if (gap > longest_handler_) continue;  // another process had the processor
     ran += gap;
     if (gap > shortest_gap) missed += gap;
     signals = idle_signals_.load(std::memory_order_relaxed) - before;
@@ -226,8 +227,8 @@ std::uint64_t Sampler::measure_interrupts() noexcept {
   return signals >= kLeast ? missed / signals : 0;
 }
 
-// The shortest of several signals sent to ourselves, less the sending; where a perf event interrupts, what that costs.
-// The handler finds nothing to do.
+// Measures the shortest of several signals to this thread, minus the sending, and the cost of a perf event's interrupt.
+// The handler has nothing to do.
 void Sampler::measure_costs() {
   const long pid = ::getpid(), tid = ::syscall(SYS_gettid);
   std::uint64_t shortest = ~std::uint64_t{0}, sending = ~std::uint64_t{0};
@@ -248,7 +249,7 @@ void Sampler::measure_costs() {
   }
   clock_ticks_ = trigger_.mode != SampleMode::kEvent ? clock : 0;
   longest_handler_ = static_cast<std::uint64_t>(ticks_per_second_ / 5000);
-  // The handler asks for the CPU time at once.
+  // The handler reads the CPU time first.
   const auto without_clock = [&](std::uint64_t ticks) { return ticks - std::min(ticks, clock_ticks_); };
   const std::uint64_t handled = shortest - std::min(shortest, sending);
   signal_ticks_ = interrupt_ticks_ = without_clock(handled);
@@ -257,8 +258,8 @@ void Sampler::measure_costs() {
   allow_posix_timers();
 }
 
-// Of interrupts that take so long, sampling might have less than two for each of the kernel's timer interrupts: then
-// POSIX timers may serve, and there are as many samples either way.
+// If interrupts take so long that sampling could afford fewer than two per timer interrupt of the kernel, POSIX timers
+// may be used: the number of samples is the same.
 void Sampler::allow_posix_timers() {
   if (trigger_.mode != SampleMode::kCpu || plan_.share <= 0 || !SampleTimer::timers_spare_system_calls()) return;
   SampleTrigger by_timer = trigger_;
@@ -270,9 +271,9 @@ void Sampler::allow_posix_timers() {
   switch_ticks_ = measure_switch();
 }
 
-// The kernel stops an event when its thread leaves the processor, and starts it when that comes back; here the thread
-// stays and asks for it. The median of some: now and then the event is the next thing that the processor's timer is set
-// for, and setting that takes ten times as long in a virtual machine, so this is rather too little.
+// The kernel stops an event when its thread leaves the processor, and starts it when the thread returns; this function
+// requests both while the thread stays. It takes the median of several: sometimes the event is the next expiry of the
+// processor's timer, whose setting takes ten times as long in a virtual machine. So the result is a low estimate.
 std::uint64_t Sampler::measure_switch() const noexcept {
   const int descriptor = open_perf_event(*trigger_.event, own_tid(), trigger_.period, -1);
   if (descriptor < 0) return 0;
@@ -289,7 +290,7 @@ std::uint64_t Sampler::measure_switch() const noexcept {
   return *middle;
 }
 
-// Of the base rate, until its interrupts alone cost no more than sampling may.
+// Halvings of the base rate until its interrupts alone stay within the cost limit of sampling.
 std::uint32_t Sampler::halvings_for(std::uint64_t interrupt_ticks) const {
   const double share = static_cast<double>(interrupt_ticks + clock_ticks_) / ticks_per_second_ * plan_.base_hertz;
   return RateControl::halvings(share, plan_.share, kMaxSampleLevel);
@@ -308,12 +309,12 @@ bool Sampler::start() {
   choose_trigger();
   choose_counters();
   keep_off_alternate_stacks();
-  // No SA_ONSTACK: an alternate stack is the program's, and as small as its own handler needs it. The handler takes
-  // some 2 KiB. SA_RESTART: for the calls that know it.
+  // No SA_ONSTACK: an alternate stack belongs to the program and is as small as its own handler permits. This handler
+  // takes some 2 KiB. SA_RESTART: for calls that support it.
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  // Nothing interrupts the handler but what it might cause itself.
+  // Only faults of the handler itself may interrupt it.
   ::sigfillset(&action.sa_mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&action.sa_mask, fault);
   if (::sigaction(trigger_.signal, &action, &before_) != 0) return false;
@@ -351,7 +352,7 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
   return thread;
 }
 
-// Where interrupts alone cost more than sampling may, it starts at a rate that can stay.
+// If interrupts alone exceed the cost limit, the thread starts at a sustainable rate.
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
   const std::uint32_t shift = halvings_for(events_are_expensive_ ? signal_ticks_ : interrupt_ticks_);
@@ -364,7 +365,7 @@ SampleTrigger Sampler::trigger_for(const SampledThread& thread) const noexcept {
   return trigger;
 }
 
-// Requires that the thread's handler does not run yet, or not any more.
+// Requires that the thread's handler does not run.
 void Sampler::arm(SampledThread& thread) {
   SamplingPlan plan = plan_;
   {
@@ -401,7 +402,7 @@ void Sampler::start_timer(SampledThread& thread) {
 bool Sampler::adopt_current(ThreadRecorder& recorder) {
   if (!running_.load(std::memory_order_acquire)) return false;
   if (current_sampled != nullptr) {
-    // Adopted while it ran; from now on it tells us itself when it ends.
+    // The thread was adopted while running; its end will be seen from now on.
     const MutexLock guard(lock_);
     current_sampled->is_foreign = false;
     return true;
@@ -423,7 +424,7 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
   return true;
 }
 
-// What a thread begins with.
+// Fills in the calling thread's own facts.
 void Sampler::look_at_caller(SampledThread& thread) noexcept {
   thread.tid = own_tid();
   thread.stack = own_stack();
@@ -439,7 +440,7 @@ bool Sampler::lets_in_handler(const SampledThread& thread) {
     say_once(said_small_stack_, "threads whose stacks have no room for a signal handler are not sampled.");
     return false;
   }
-  // Nobody else sends this signal, so nothing is lost when a mask that blocks everything lets it through.
+  // No other sender uses this signal, so nothing is lost when a mask that blocks everything lets it through.
   sigset_t ours;
   ::sigemptyset(&ours);
   ::sigaddset(&ours, trigger_.signal);
@@ -459,7 +460,7 @@ void Sampler::resume(SampledThread& thread) {
   thread.is_main = false;
   thread.armed_from = 0;
   thread.due = {};
-  thread.calls.forget();  // the words that it looks at lie on a stack that may be gone
+  thread.calls.forget();  // the words that it reads lie on a stack that may be gone
   current_sampled = &thread;
   if (!lets_in_handler(thread)) return;
   if (thread.recorder->samples.started()) {
@@ -474,7 +475,7 @@ void Sampler::adopt_running(std::uint32_t tid) {
   const auto place = std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& waiting) {
     return waiting.tid.load(std::memory_order_acquire) == 0 && waiting.thread == nullptr;
   });
-  // A thread that keeps the signal out would keep one pending for ever.
+  // A thread that blocks the signal would keep one pending for ever.
   if (place == waiting_.end() || blocks_signal(tid, trigger_.signal)) return;
   ThreadRecorder* const recorder = recorder_.threads.adopt(now(), tid);
   if (recorder == nullptr) return;
@@ -498,7 +499,7 @@ void Sampler::adopt_all_running(std::span<const std::uint32_t> tids) {
   }
 }
 
-// Requires that no handler works on it and it is nobody's current one.
+// Requires that no handler uses it and that no thread has it as current.
 void Sampler::release(SampledThread* thread) {
   thread->timer.stop();
   thread->counters.close();
@@ -519,7 +520,7 @@ SampledThread* Sampler::leave_current() noexcept {
   SampledThread* thread = current_sampled;
   if (thread == nullptr) thread = attach();
   if (thread == nullptr) return nullptr;
-  // From here on the handler does not know the thread.
+  // From here on the handler does not find the thread's data.
   current_sampled = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   {
@@ -534,8 +535,8 @@ SampledThread* Sampler::leave_current() noexcept {
 
 void Sampler::retire(SampledThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+    if (!scope.entered()) return;
     send_call_sums(thread, true);
   }
   send_contexts(thread, true);
@@ -543,7 +544,7 @@ void Sampler::retire(SampledThread& thread) {
   release(&thread);
 }
 
-// Threads that nobody tells about, and that are gone.
+// Releases threads that have ended without notice.
 void Sampler::reap() {
   std::vector<SampledThread*> gone;
   {
@@ -582,8 +583,8 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
 }
 
 void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
-  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-  if (!stay.entered()) return;
+  const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+  if (!scope.entered()) return;
   if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed)) [[unlikely]] {
     ObservedFrame with_python = frame;
     with_python.python = interpreter->fingerprint(frame.function <= kPosixCalls);
@@ -593,10 +594,10 @@ void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, cons
   }
 }
 
-// 0: not known.
+// 0: unknown.
 std::uint32_t Sampler::context_of(SampledThread& thread, const ObservedFrame& frame) noexcept {
-  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-  if (!stay.entered() || unloading_.load(std::memory_order_acquire) != 0) return 0;
+  const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+  if (!scope.entered() || unloading_.load(std::memory_order_acquire) != 0) return 0;
   ObservedFrame whole = frame;
   if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed))
     whole.python = interpreter->fingerprint(frame.function <= kPosixCalls);
@@ -608,8 +609,8 @@ std::uint32_t Sampler::context_of(SampledThread& thread, const ObservedFrame& fr
   return context;
 }
 
-void Sampler::tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
-                           std::uint64_t end) noexcept {
+void Sampler::record_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
+                             std::uint64_t end) noexcept {
   const std::uint32_t context = context_of(thread, frame);
   if (context == 0) return;
   const bool is_posix = frame.function > kPosixCalls;
@@ -631,7 +632,7 @@ void Sampler::count_in_context(SampledThread& thread, const ObservedFrame& frame
     send_call_sums(thread, true);
 }
 
-// In kContexts, or when nobody else works on the thread.
+// In kContexts, or when no other thread or handler uses the data.
 void Sampler::send_call_sums(SampledThread& thread, bool beyond_budget) noexcept {
   for (;;) {
     Bin* const bin = beyond_budget ? recorder_.pool.take_beyond_budget(PackClass::kContextTotals)
@@ -676,7 +677,7 @@ void Sampler::send_contexts(SampledThread& thread, bool beyond_budget) {
 void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
   const auto value = [](const SamplerCounts::Counter& counter) { return counter.load(std::memory_order_relaxed); };
   const SamplerCounts& counts = thread.counts;
-  // Read in this order: a sample that comes in between is taken and not stored or lost yet, never the other way round.
+  // Read in this order: a sample in between is taken but not yet stored or lost, never the other way round.
   const std::uint64_t lost = value(counts.lost), stored_now = thread.recorder->samples.stored();
   const std::uint64_t taken = std::max(value(counts.taken), lost);
   const std::uint64_t stored = std::min(taken - lost, stored_now);
@@ -689,14 +690,14 @@ void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
 
 void Sampler::flush(SampledThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kContexts, running_);
+    if (!scope.entered()) return;
     send_call_sums(thread, false);
   }
   reap();
   watch_modules();
-  // Those of threads that only compute, too. Nobody ends meanwhile: release() takes the lock. Not waited for: its
-  // holder does the same, and may wait for the loader.
+  // Also for threads that only compute. No thread ends meanwhile: release() takes the lock. Only tried, since its
+  // holder does the same work and may wait for the loader.
   if (!lock_.try_lock()) return;
   const MutexLock guard(lock_, std::adopt_lock);
   const std::uint64_t tick = now();
@@ -713,7 +714,7 @@ void Sampler::wait_until_unused() noexcept {
   const MutexLock guard(lock_);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const SampledThread* thread : threads_) {
-    // Acquire pairs with the release of ~Stay. A thread that has ended meanwhile is outside.
+    // Acquire pairs with the release of ~ActivityScope. A thread that ended meanwhile is outside.
     while (uses_contexts(*thread) && std::chrono::steady_clock::now() < deadline) {
       ::sched_yield();
     }
@@ -726,11 +727,11 @@ void Sampler::stop() noexcept {
   const MutexLock guard(lock_);
   finished_ = true;
   for (SampledThread* thread : threads_) {
-    if (thread == current_sampled) take_rest(*thread);
+    if (thread == current_sampled) store_remaining_kernel_time(*thread);
     thread->timer.stop();
     thread->counters.close();
   }
-  // The handler stays: a signal may still be on its way, and its default action ends the process.
+  // The handler stays: a signal may still be pending, and its default action ends the process.
 }
 
 void Sampler::finish(std::uint64_t tick) {
@@ -753,7 +754,7 @@ void Sampler::force_unlock() noexcept {
 void Sampler::signal_was_taken() noexcept {
   if (!running_.load(std::memory_order_acquire)) return;
   stop();
-  std::array<char, 96> text;  // the caller may be a handler that has interrupted the allocator
+  std::array<char, 96> text;  // the caller may be a handler that interrupted the allocator
   const auto said = fmt::format_to_n(text.data(), text.size(), "the program uses signal {} itself; sampling ends here.",
                                      trigger_.signal);
   say_({text.data(), std::min(said.size, text.size())});

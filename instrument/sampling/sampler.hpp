@@ -1,5 +1,5 @@
-// Samples all threads of the process: starts and stops their timers, answers their signals, keeps their calling
-// contexts and sends those. Built by session.cpp when MPI is up, by tests without MPI; never destroyed while a handler
+// Samples all threads of the process: starts and stops their timers, handles their signals, keeps their calling
+// contexts and sends them. Built by session.cpp when MPI is up, by tests without MPI. Never destroyed while a handler
 // may run.
 //
 //   timer ──signal──▶ handler (sampler_handler.cpp): unwind ──▶ context ──▶ SampleStore
@@ -26,80 +26,82 @@ namespace ardoise::instrument {
 
 class Sampler {
  public:
-  // say: one sentence for the user, on the slow paths only.
+  // say: prints one sentence for the user, on slow paths only.
   Sampler(Recorder& recorder, const SamplerSettings& settings, double ticks_per_second, void (*say)(std::string_view));
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  // Takes a signal, tries what the machine allows, says what it does not. From here on adopt() arms threads. False:
-  // nothing is sampled (off, or no signal is free).
+  // Chooses a signal and the timers that work on this machine, and reports missing abilities. From here on adopt() arms
+  // threads. False: nothing is sampled (off, or no free signal).
   [[nodiscard]] bool start();
-  // The calling thread, whose recorder this is. False: no memory.
+  // Adopts the calling thread, the owner of this recorder. False: no memory.
   bool adopt_current(ThreadRecorder& recorder);
-  // Another thread of this process that runs already: its recorder is made here and taken over by it when it comes.
+  // Adopts another running thread of this process: creates its recorder, which the thread takes over at its first
+  // event.
   void adopt_running(std::uint32_t tid);
-  // Those of these threads that still run, but for the caller.
+  // Adopts those of these threads that still run, except the caller.
   void adopt_all_running(std::span<const std::uint32_t> tids);
-  // A thread that was adopted by another one takes over its recorder; nullptr: it was not. Async-signal-safe.
+  // A thread that was adopted by another one takes over its recorder; nullptr: it was not adopted. Async-signal-safe.
   [[nodiscard]] SampledThread* attach() noexcept;
-  // The calling thread ends. What is left of it can be another thread's (resume()) or be retired; nullptr: nothing.
+  // The calling thread ends. Its data can be given to another thread (resume()) or be retired; nullptr: none.
   [[nodiscard]] SampledThread* leave_current() noexcept;
-  // The calling thread goes on with what another one has left, contexts, sums and rate.
+  // The calling thread takes over the contexts, sums and rate of an ended one.
   void resume(SampledThread& thread);
-  // The last contexts and sums of a thread that has ended, or that nobody will go on with, are submitted.
+  // Submits the last contexts and sums of an ended thread that has no successor.
   void retire(SampledThread& thread);
 
-  // Ticks that count_call() takes for a call from a known place, measured for the place of `frame`: an estimate. Before
-  // start(); 0: nothing is sampled, so nothing is counted by place, or there is no memory.
+  // Ticks of count_call() for a call from a known place, measured for the place of `frame`: an estimate. Call it before
+  // start(). 0: nothing is sampled, so calls are not counted by place, or out of memory.
   [[nodiscard]] double measure_call_cost(const ObservedFrame& frame);
-  // The end of a call of the thread, whose wrapper or hook stands at `frame`; it stays in kRecording or kHook.
+  // Counts an ended call of the thread, with its wrapper or hook at `frame`. The thread stays in kRecording or kHook.
   // Async-signal-safe.
   void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
-  // Of such a call, before its record: its calling context becomes a record (--call-stacks), unless it is not known.
-  // The same threads and activities. Async-signal-safe.
-  void tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin, std::uint64_t end) noexcept;
-  // From time to time, on a slow path of the thread: what was counted goes out.
+  // Records the calling context of such a call before its record (--call-stacks), if it is known. For the same threads
+  // and activities. Async-signal-safe.
+  void record_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
+                      std::uint64_t end) noexcept;
+  // Called periodically on a slow path of the thread: sends the counts.
   void flush(SampledThread& thread);
-  // Ends sampling for good: no timer runs, no handler works. May be called twice, from any thread, not from a handler.
+  // Ends sampling for good: no timer runs, and the handler does nothing. May be called twice, from any thread, not from
+  // a handler.
   void stop() noexcept;
-  // After stop(): everything that is left is submitted.
+  // Called after stop(): submits all that is left.
   void finish(std::uint64_t tick);
 
-  // All threads have died, maybe in here: what is left is submitted by finish().
+  // For use when all threads have died, maybe inside this class: finish() submits all that is left.
   void force_unlock() noexcept;
 
-  // From the next sample of each thread on (samples/s, occurrences for each, part of a thread's time). False: nothing
-  // is sampled, or not so. Async-signal-safe; one caller at a time.
+  // New rate, period or share, from the next sample of each thread on (samples/s, occurrences for each, part of a
+  // thread's time). False: not sampled in this way. Async-signal-safe; one caller at a time.
   bool set_live_rate(double hertz) noexcept;
   bool set_live_period(std::uint64_t period) noexcept;
   bool set_live_share(double share) noexcept;
-  // What they are before the first of these.
+  // The values at launch.
   [[nodiscard]] double launch_rate() const noexcept { return plan_.base_hertz; }
   [[nodiscard]] std::uint64_t launch_period() const noexcept { return trigger_.period; }
   [[nodiscard]] double launch_share() const noexcept { return plan_.share; }
 
-  // The program takes our signal for itself: its handler must not be disturbed.
+  // The program uses the sampling signal for itself: its handler must not be disturbed.
   void signal_was_taken() noexcept;
-  // The calling thread is about to become another program (exec), which the timer would go on to interrupt, and our
-  // signal would end: the survivor keeps what a perf event is mapped into. Then it has not become one.
-  // Async-signal-safe.
+  // Called before exec(): the timer would continue to interrupt the new program, which the signal would end, since the
+  // survivor keeps the mapping of a perf event. after_failed_exec(): exec() failed. Async-signal-safe.
   void before_exec() noexcept;
   void after_failed_exec() noexcept;
-  // In a fork child: forgets everything without touching the parent's timers.
+  // For a fork child: discards everything without touching the parent's timers.
   void abandon() noexcept;
   [[nodiscard]] int signal() const noexcept { return trigger_.signal; }
-  // What this machine takes for one, measured by start().
+  // The cost of an interrupt on this machine, measured by start().
   [[nodiscard]] double interrupt_seconds() const noexcept {
     return static_cast<double>(interrupt_ticks_) / ticks_per_second_;
   }
 
-  // Around the unloading of modules (sampler_hooks.cpp): no thread walks stacks meanwhile, since what describes the
-  // stack lies in the modules. `loaded` before and after.
+  // Called around the unloading of modules (sampler_hooks.cpp). No thread walks stacks meanwhile, since the unwind
+  // information lies in the modules. `loaded`, `before`, `after`: the loaded modules at those moments.
   void before_unload(std::span<const LoadedModule> loaded);
   void after_unload(std::span<const LoadedModule> before, std::span<const LoadedModule> after);
 
-  // In the thread's signal handler.
+  // Runs in the thread's signal handler.
   void handle(const void* ucontext) noexcept;
 
  private:
@@ -128,7 +130,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
-  void take_rest(SampledThread& thread) noexcept;  // of the calling thread, at the end
+  void store_remaining_kernel_time(SampledThread& thread) noexcept;  // of the calling thread, at the end
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   void follow_live(SampledThread& thread, std::uint64_t tick) noexcept;
   [[nodiscard]] std::uint64_t base_period() const noexcept { return live_.period.load(std::memory_order_relaxed); }
@@ -148,7 +150,7 @@ class Sampler {
   const double ticks_per_second_;
   void (*const say_)(std::string_view);
 
-  // What is wanted now. Relaxed: a thread that sees one of them late does so at its next sample.
+  // The current live settings. Relaxed: a thread that sees one late applies it at its next sample.
   struct Live {
     std::atomic<std::uint32_t> version = 0;
     std::atomic<std::uint64_t> period = 0;  // ns, or occurrences
@@ -158,29 +160,29 @@ class Sampler {
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
   bool events_are_expensive_ = false;            // see timer_choice.hpp
-  std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
+  std::uint64_t signal_ticks_ = 0;               // of a signal and the return from it, which the handler does not see
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
-  std::uint64_t switch_ticks_ = 0;               // that a perf event adds to a change of threads: at least
-  std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time
+  std::uint64_t switch_ticks_ = 0;               // lower bound of the cost that a perf event adds to a context switch
+  std::uint64_t clock_ticks_ = 0;                // of reading the CPU time
   std::uint64_t longest_handler_ = 0;            // ticks
   std::atomic<std::uint32_t> idle_signals_ = 0;  // that interrupted a thread which is not sampled
-  struct sigaction before_ {};                   // what the program had for our signal
+  struct sigaction before_ {};                   // the program's action for the signal
 
   Unwinder unwinder_;
   ContextBudget context_budget_;
 
-  // The thread looks at these when it has set its activity.
+  // The thread checks these after it has set its activity.
   std::atomic<bool> running_ = false;
   std::atomic<int> unloading_ = 0;
 
   Mutex lock_;
   std::vector<SampledThread*> threads_ GUARDED_BY(lock_);
-  // Modules that were unloaded. Most come back where they were; their contexts are then as good as before. When another
-  // one is found in their place, what was known there is forgotten.
+  // Unloaded modules. Most return to the same place, and their contexts are then valid again. If another module appears
+  // there, the contexts are discarded.
   std::vector<LoadedModule> gone_ GUARDED_BY(lock_);
   bool finished_ GUARDED_BY(lock_) = false;
 
-  // Threads that were adopted while they ran and did not come by yet. Read in handlers: fixed places, no lock.
+  // Threads that were adopted while running and have not taken over yet. Read in handlers: fixed places, no lock.
   static constexpr std::size_t kWaiting = 256;
   struct Waiting {
     std::atomic<std::uint32_t> tid = 0;  // 0: free. Release and acquire: `thread` belongs to it

@@ -1,4 +1,5 @@
-// The signal handler of sampling, and what it calls: see sampler.hpp. Nothing here allocates, locks or waits.
+// The signal handler of sampling and the functions that it calls: see sampler.hpp. No function here allocates, locks or
+// waits.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ constinit std::atomic<Sampler*> sampler = nullptr;
 
 namespace {
 
-// Of the time between two samples: a thread that ran so much of it had the processor for itself.
+// A thread that ran for this share of the time between two samples had the processor to itself.
 constexpr double kUnshared = 0.9;
 
 }  // namespace
@@ -33,8 +34,8 @@ std::uint64_t Sampler::read_clock() const noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What has passed since the thread's last interrupt, whatever kept the timer from firing in between. A perf event
-// expires at equal distances of CPU time; where it found the thread in the kernel, no signal came.
+// The weight since the thread's last interrupt, for every reason for which the timer did not fire in between. A perf
+// event expires at equal distances of CPU time; expiries in kernel mode send no signal.
 Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
   const std::uint64_t armed = thread.timer.armed();
   if (trigger_.mode == SampleMode::kEvent) return {armed, 0};
@@ -51,7 +52,7 @@ Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexce
 
 StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept {
   if (sp < thread.stack.low || sp >= thread.stack.high) {
-    // On another stack. The main thread's own is not known to be there below where it was left.
+    // On another stack. The part of the main thread's own stack below the point where it was left may not exist.
     return thread.is_main ? StackBounds{} : thread.stack;
   }
   return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
@@ -65,7 +66,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   const FrameRegisters here = interrupted_registers(ucontext, thread.general);
   std::span<const std::uint64_t> path;
   std::uint64_t leaf = 0;
-  // Deeper in the stack than the wrapper; a call that was left by longjmp is not.
+  // Deeper in the stack than the wrapper; a call that longjmp left is not.
   if (observed_frame.function != 0 && here.sp < observed_frame.registers.sp) {
     const WalkResult walk =
         unwinder_.walk(observed_frame.registers, bounds_at(thread, observed_frame.registers.sp), thread.frames);
@@ -111,7 +112,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   if (!counters.empty()) thread.counters.read_deltas(counters);
   SamplerCounts::add(thread.counts.taken, 1);
   const Passed passed = std::exchange(thread.due, {});
-  // Else the thread was in this call, or in no call, all the time since the last sample.
+  // Otherwise the thread was in this call, or in no call, all the time since the last sample.
   if (thread.calls.take_added() || sample.function != thread.last_function) sample.flags |= kKernelOfCalls;
   thread.last_function = sample.function;
   if (sample.function == 0) {
@@ -125,9 +126,9 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
     thread.recorder->note_sample(sample, passed.weight);
 }
 
-// Time in the kernel since the last sample would be told by the next one. What the thread did itself is less than a
+// Emits the kernel time since the last sample, which the next one would carry. The thread's own time is less than a
 // period.
-void Sampler::take_rest(SampledThread& thread) noexcept {
+void Sampler::store_remaining_kernel_time(SampledThread& thread) noexcept {
   if (trigger_.mode == SampleMode::kEvent) return;
   const std::uint64_t kernel = thread.due.kernel + elapsed(thread, read_clock()).kernel;
   if (kernel == 0) return;
@@ -135,21 +136,21 @@ void Sampler::take_rest(SampledThread& thread) noexcept {
   sample.tick = now();
   sample.flags = kKernelOfCalls;
   std::array<std::uint64_t, kMaxCounters> none{};
-  // A record holds 4.3 s.
+  // A record holds at most 4.3 s.
   for (std::uint64_t left = kernel / UINT32_MAX + 1, untold = kernel; left-- != 0;) {
     SamplerCounts::add(thread.counts.taken, 1);
     (void)thread.recorder->samples.store(sample, 0, std::exchange(untold, 0), std::span(none).first(counters_.size()));
   }
 }
 
-// Where events are expensive. True: another timer runs from now on.
+// For machines with expensive events. True: another timer runs from now on.
 bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
   const std::uint64_t before = std::exchange(thread.switches, own_switches());
-  // What the kernel did for the event at changes of threads does not become less with a lower rate, so it has no
-  // influence on the rate.
+  // The kernel's work for the event at context switches does not decrease with a lower rate, so it does not influence
+  // the rate.
   if (thread.timer.is_event() && before != 0)
     SamplerCounts::add(thread.counts.delivery_ticks, (thread.switches - before) * switch_ticks_);
-  if (!thread.choice.look({clock, thread.switches}, static_cast<double>(nanoseconds(switch_ticks_)))) return false;
+  if (!thread.choice.update({clock, thread.switches}, static_cast<double>(nanoseconds(switch_ticks_)))) return false;
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(thread.choice.by_posix_timer() ? signal_ticks_ : interrupt_ticks_);
   if (samples.rate_shift() < shift) samples.set_rate_shift(shift, SamplingCause::kCost, tick);
@@ -165,20 +166,19 @@ void Sampler::follow_live(SampledThread& thread, std::uint64_t tick) noexcept {
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
-  // Before the handler's own time is measured: asking for the CPU time makes the kernel look at the thread's time
-  // slice, so that on a crowded machine this is where the thread has to wait for its next one. What the asking costs is
-  // known.
+  // Read before the handler's own time is measured: reading the CPU time makes the kernel check the thread's time
+  // slice, so on a crowded machine the thread may lose the processor here. The cost of the read itself is known.
   const std::uint64_t clock = trigger_.mode == SampleMode::kEvent ? 0 : read_clock();
   const std::uint64_t begin = now();
   SampledThread* thread = current_sampled;
   if (thread == nullptr) thread = attach();
-  if (thread == nullptr) {  // ends, or was never adopted
+  if (thread == nullptr) {  // the thread is ending, or was never adopted
     idle_signals_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const Stay stay(thread->recorder->activity, Activity::kSampling, running_);
+  const ActivityScope scope(thread->recorder->activity, Activity::kSampling, running_);
   if (!running_.load(std::memory_order_relaxed)) return;
-  recorder_.memory.look(begin);
+  recorder_.memory.update(begin);
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);
@@ -188,24 +188,24 @@ void Sampler::handle(const void* ucontext) noexcept {
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);
   bool anew = false;
-  // The interrupted code works on the contexts, or a module is going away: the sample is lost, its time goes to the
+  // The interrupted code uses the contexts, or a module is being unloaded: the sample is lost, and its time goes to the
   // next one.
-  if (stay.refused() || unloading_.load(std::memory_order_acquire) != 0) {
+  if (scope.refused() || unloading_.load(std::memory_order_acquire) != 0) {
     SamplerCounts::add(thread->counts.taken, 1);
     SamplerCounts::add(thread->counts.lost, 1);
   } else {
     const bool by_posix_timer = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
     take_sample(*thread, ucontext, begin,
-                (by_posix_timer && !alone ? kTimerInterrupt : 0) | (stay.is_inner() ? kInsideTool : 0));
+                (by_posix_timer && !alone ? kTimerInterrupt : 0) | (scope.is_inner() ? kInsideTool : 0));
     if (events_are_expensive_) anew = choose_timer(*thread, clock, begin);
   }
   if (thread->live_version != live_.version.load(std::memory_order_relaxed)) [[unlikely]]
     follow_live(*thread, begin);
   if (!anew) anew = thread->timer.next(base_period() << thread->recorder->samples.rate_shift());
-  // Making a perf event anew took the kernel some time, which is not the program's.
+  // The creation of a new perf event took kernel time that does not belong to the program.
   if (anew) thread->armed_from = thread->timer.skips_kernel() ? read_clock() : 0;
   const std::uint64_t end = now();
-  // A longer one has waited for the processor.
+  // A longer time includes waiting for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
   SamplerCounts::add(thread->counts.handler_ticks, spent);
   SamplerCounts::add(thread->counts.delivery_ticks, delivery);
@@ -219,7 +219,7 @@ void Sampler::before_exec() noexcept {
   std::uint64_t before = 0;
   call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, argument(&ours), argument(&before), sizeof ours);
   thread->timer.stop();
-  // A handler of the program may keep our signal out: what is pending would wait for the other program.
+  // A handler of the program may block the sampling signal: a pending one would reach the new program.
   const timespec at_once{};
   while (call_kernel(SYS_rt_sigtimedwait, argument(&ours), 0, argument(&at_once), sizeof ours) > 0) continue;
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&before), 0, sizeof before);

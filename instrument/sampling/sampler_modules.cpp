@@ -1,4 +1,4 @@
-// What sampling does when modules come and go: see sampler.hpp.
+// Keeps sampling correct when modules are loaded and unloaded: see sampler.hpp.
 #include <algorithm>
 
 #include "instrument/sampling/sampler.hpp"
@@ -11,7 +11,7 @@ void Sampler::before_unload(std::span<const LoadedModule> loaded) {
   wait_until_unused();
   const MutexLock guard(lock_);
   forget_replaced(loaded);
-  // What lies in the module is told while the module is still there to be asked.
+  // Sends the contexts in the module while it can still be described.
   for (SampledThread* thread : threads_) send_contexts(*thread, true);
 }
 
@@ -32,7 +32,7 @@ void Sampler::after_unload(std::span<const LoadedModule> before, std::span<const
   unloading_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
-// Requires lock_, and that no thread works on its contexts.
+// Requires lock_, and that no thread uses its contexts.
 void Sampler::forget_replaced(std::span<const LoadedModule> loaded) {
   for (auto gone = gone_.begin(); gone != gone_.end();) {
     const auto there = std::find_if(loaded.begin(), loaded.end(), [&](const LoadedModule& module) {

@@ -1,12 +1,13 @@
-// Where the interrupts of perf events are expensive: which timer samples a thread? Plain arithmetic, fed by the
+// Chooses the timer of a thread on machines with expensive interrupts of perf events. Plain arithmetic, fed by the
 // handler.
 //
-// The kernel stops a perf event when its thread leaves the processor and starts it when that comes back: expensive,
-// too, and threads that wait in MPI by yielding change places up to a million times a second. While that would cost
-// more than sampling may, a POSIX timer samples the thread: the kernel looks at it at timer interrupts, which come
-// anyway. Such samples are biased, since the scheduler changes threads at the same moments (docs/internals/sampling.md
-// has the measurement): a thread that changes places less often has an event. It begins with a timer, because an event
-// may take a second to sample a thread that only yields, so seldom is that in user mode.
+// The kernel stops a perf event when its thread leaves the processor and starts it when the thread returns. That is
+// expensive as well, and threads that wait in MPI by yielding switch up to a million times a second. While that would
+// exceed the cost limit of sampling, a POSIX timer samples the thread: the kernel checks it at timer interrupts, which
+// happen anyway. Such samples are biased, since the scheduler switches threads at the same moments
+// (docs/internals/sampling.md has the measurement), so a thread that switches less often gets an event. Each thread
+// starts with a timer, because an event may need a second to sample a thread that only yields and is rarely in user
+// mode.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace ardoise::instrument {
 
-// What a thread has had so far, of any origin.
+// A thread's times so far, with an arbitrary origin.
 struct ThreadTimes {
   std::uint64_t cpu = 0;       // ns
   std::uint64_t switches = 0;  // times that it left a processor
@@ -25,8 +26,8 @@ class TimerChoice {
   [[nodiscard]] bool by_posix_timer() const { return by_posix_timer_; }
 
   void restart(const ThreadTimes& now) { from_ = now; }
-  // At a sample. switch_cost: ns that an event adds to a change of threads. True: by_posix_timer() has changed.
-  [[nodiscard]] bool look(const ThreadTimes& now, double switch_cost) {
+  // Called at a sample. switch_cost: ns that an event adds to a context switch. True: by_posix_timer() changed.
+  [[nodiscard]] bool update(const ThreadTimes& now, double switch_cost) {
     const std::uint64_t cpu = now.cpu - from_.cpu;
     if (cpu < kWindow) return false;
     const double switching = static_cast<double>(now.switches - from_.switches) * switch_cost;
@@ -38,7 +39,7 @@ class TimerChoice {
 
  private:
   static constexpr std::uint64_t kWindow = 20'000'000;  // ns of CPU time
-  // Of the CPU time, what changes of threads add, or would.
+  // Shares of the CPU time that context switches add, or would add.
   static constexpr double kExpensive = 0.03, kBack = 0.01;
 
   bool by_posix_timer_ = true;

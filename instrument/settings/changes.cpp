@@ -1,4 +1,3 @@
-// See changes.hpp.
 #include "instrument/settings/changes.hpp"
 
 #include <fmt/format.h>

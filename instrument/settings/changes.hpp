@@ -6,7 +6,7 @@
 
 namespace ardoise::instrument {
 
-// "" or what is wrong with NAME=VALUE …: a sentence.
+// "" or the fault in NAME=VALUE …, as a sentence.
 [[nodiscard]] std::string fault_of_changes(std::string_view settings);
 
 }  // namespace ardoise::instrument

@@ -1,6 +1,6 @@
-// Commands to the processes of a running launch: a file in its output folder, to which `ardoise control` and the rules
-// of the analyzers append, and which each process's survivor looks at (process/watch/control.hpp). One line a command,
-// whole where it ends:
+// Commands to the processes of a running launch: a file in its output folder. `ardoise control` and the rules of the
+// analyzers append to it, and each process's survivor reads it (process/watch/control.hpp). One command per line,
+// complete once the line ends:
 //
 //   ardoise control 1
 //   1/*/*/rate=1000
@@ -8,7 +8,7 @@
 //   3/5/solver/rule=2 rate=1000               of the second rule
 //   4/*/solver/snapshot=warm                  a snapshot of this name, number 4
 //
-// Used in the memory of the program, beside its threads: nothing here allocates or throws.
+// Used in the memory of the program, beside its threads: no function here allocates or throws.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,16 @@
 namespace ardoise::instrument {
 
 inline constexpr const char* kControlName = ".control";
-inline constexpr const char* kControlAnswerPrefix = ".control-done-";  // what a process has applied: "2 0\n", see below
+// Number of the last applied command and of refused ones: "2 0
+// ".
+inline constexpr const char* kControlAnswerPrefix = ".control-done-";
 inline constexpr std::string_view kControlHead = "ardoise control 1\n";
-inline constexpr std::string_view kAsLaunched = "launch";     // a value: what the process was started with
-inline constexpr std::string_view kSnapshotNow = "snapshot";  // not a setting: its value is a name
+inline constexpr std::string_view kAsLaunched = "launch";     // a value: the setting at launch
+inline constexpr std::string_view kSnapshotNow = "snapshot";  // not a setting: its value is the name of a snapshot
 inline constexpr std::string_view kOfRule = "rule=";
 inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // further commands are refused
 
-// An answer: the number of the last command that the process has looked at, and how many it could not apply.
+// An answer: the number of the last command that the process has read, and how many it refused.
 [[nodiscard]] inline std::string control_answer_name(std::uint32_t partition, std::uint32_t rank) {
   return kControlAnswerPrefix + std::to_string(partition) + "-" + std::to_string(rank);
 }
@@ -37,10 +39,10 @@ inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // furth
 struct ControlCommand {
   std::uint32_t number = 0;
   std::string_view ranks, program, settings;
-  std::uint32_t rule = 0;  // 0: of a user
+  std::uint32_t rule = 0;  // 0: by a user
 };
 
-// use(command) for each whole line. False: this is no such file, or a line is none.
+// Calls use(command) for each whole line. False: not such a file, or an invalid line.
 template <class Use>
 bool for_each_command(std::string_view text, Use&& use) noexcept {
   if (!text.starts_with(kControlHead)) return false;
@@ -67,7 +69,7 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
   return is_good;
 }
 
-// "*", "3", "0-3,8". False, too, where it is none of these.
+// "*", "3", "0-3,8". False also for any other text.
 [[nodiscard]] inline bool is_in_ranks(std::string_view ranks, std::uint32_t rank) noexcept {
   bool is_in = ranks == "*";
   return (is_in || for_each_range(ranks, [&](const NumberRange& range) { is_in |= range.contains(rank); })) && is_in;

@@ -1,4 +1,3 @@
-// See function_set.hpp.
 #include "instrument/settings/function_set.hpp"
 
 #include <algorithm>

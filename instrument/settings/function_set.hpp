@@ -1,4 +1,4 @@
-// Functions of MPI and POSIX, by their names: of which calls become sums (--record).
+// A set of MPI and POSIX functions by name: those with calls that become sums (--record).
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class FunctionSet {
     set.words_.fill(~std::uint64_t{0});
     return set;
   }
-  // Adds a function, or all of "mpi" or "io". False: none has this name. Neither allocates nor throws.
+  // Adds a function, or all of "mpi" or "io". False: unknown name. Neither allocates nor throws.
   [[nodiscard]] bool add(std::string_view name) noexcept;
 
   [[nodiscard]] bool has(bool is_posix, std::uint32_t function) const {
@@ -37,7 +37,7 @@ class FunctionSet {
   Words words_{};
 };
 
-// A value of --record: "events", "sums" or "sums:FUNCTION,...". False: it is none. Neither allocates nor throws.
+// Reads a value of --record: "events", "sums" or "sums:FUNCTION,...". False: invalid. Neither allocates nor throws.
 [[nodiscard]] bool parse_record(std::string_view text, FunctionSet& sums) noexcept;
 
 }  // namespace ardoise::instrument

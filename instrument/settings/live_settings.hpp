@@ -1,5 +1,5 @@
-// Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/watch/control.hpp)
-// in the program's memory; threads see them at their next slow moment or sample. Relaxed: each stands alone.
+// Settings that change while the program runs (`ardoise control`). The survivor stores them (process/watch/control.hpp)
+// in the program's memory; threads see them at their next slow path or sample. Relaxed: independent of each other.
 #pragma once
 
 #include <array>
@@ -10,26 +10,27 @@
 
 namespace ardoise::instrument {
 
-// Texts with a number, from the survivor, one at a time, to the thread that comes first. Allocates nothing.
+// Texts with a number, from the survivor, one at a time, to the first thread that takes them. Allocates nothing.
 class LiveTexts {
  public:
-  // A text of two parts.
-  void tell(std::string_view begin, std::string_view what, std::uint32_t number = 0) noexcept {
-    const std::uint32_t told = told_.load(std::memory_order_relaxed);
-    Text& text = texts_[told % kTexts];
+  // Stores a text of two parts.
+  void put(std::string_view begin, std::string_view what, std::uint32_t number = 0) noexcept {
+    const std::uint32_t count = put_count_.load(std::memory_order_relaxed);
+    Text& text = texts_[count % kTexts];
     text.size = begin.copy(text.bytes.data(), text.bytes.size());
     text.size += what.copy(text.bytes.data() + text.size, text.bytes.size() - text.size);
     text.number = number;
-    told_.store(told + 1, std::memory_order_release);
+    put_count_.store(count + 1, std::memory_order_release);
   }
-  // use(text, number) for each that nobody took. Of more than kTexts at once the first are lost.
+  // Calls use(text, number) for each text that was not taken yet. If more than kTexts are stored at once, the first are
+  // lost.
   template <class Use>
   void take(Use&& use) {
-    const std::uint32_t told = told_.load(std::memory_order_acquire);
+    const std::uint32_t count = put_count_.load(std::memory_order_acquire);
     std::uint32_t taken = taken_.load(std::memory_order_relaxed);
-    if (taken == told || !taken_.compare_exchange_strong(taken, told, std::memory_order_relaxed)) return;
-    if (told - taken > kTexts) taken = told - kTexts;
-    for (; taken != told; ++taken) {
+    if (taken == count || !taken_.compare_exchange_strong(taken, count, std::memory_order_relaxed)) return;
+    if (count - taken > kTexts) taken = count - kTexts;
+    for (; taken != count; ++taken) {
       const Text& text = texts_[taken % kTexts];
       use(std::string_view(text.bytes.data(), text.size), text.number);
     }
@@ -43,15 +44,15 @@ class LiveTexts {
     std::array<char, 176> bytes{};
   };
   std::array<Text, kTexts> texts_{};
-  std::atomic<std::uint32_t> told_ = 0, taken_ = 0;
+  std::atomic<std::uint32_t> put_count_ = 0, taken_ = 0;
 };
 
 struct LiveSettings {
   explicit LiveSettings(std::uint64_t ticks) : flush_ticks(ticks) {}
 
   std::atomic<std::uint64_t> flush_ticks;
-  LiveTexts changes;    // what was set, for the report
-  LiveTexts snapshots;  // that are asked for, by name, with the numbers of the commands
+  LiveTexts changes;    // changed settings, for the report
+  LiveTexts snapshots;  // names of requested snapshots, with the numbers of the commands
 };
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,4 @@
-// Ranks, and the like, as a user lists them: "3", "0-3,8". Nothing here but ranges_text allocates or throws.
+// Lists of numbers such as ranks, as a user writes them: "3", "0-3,8". Only ranges_text allocates or throws.
 #pragma once
 
 #include <charconv>
@@ -12,7 +12,7 @@
 
 namespace ardoise::instrument {
 
-// False where it is not all a number; then `number` may have changed.
+// False if the text is not a number; `number` may have changed then.
 [[nodiscard]] inline bool read_number(std::string_view text, std::uint32_t& number) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
@@ -30,7 +30,7 @@ struct NumberRange {
          read_number(dash == text.npos ? text : text.substr(dash + 1), range.last) && range.first <= range.last;
 }
 
-// use(range) for each of "0-3,8". False where one is none, those before it have been used then.
+// Calls use(range) for each of "0-3,8". False at the first invalid one; those before it were used.
 template <class Use>
 bool for_each_range(std::string_view text, Use&& use) {
   do {
@@ -44,7 +44,7 @@ bool for_each_range(std::string_view text, Use&& use) {
   return for_each_range(text, [](const NumberRange&) {});
 }
 
-// The inverse, of numbers in their order.
+// The inverse, for numbers in ascending order.
 [[nodiscard]] inline std::string ranges_text(std::span<const std::uint32_t> sorted) {
   std::string text;
   for (std::size_t i = 0; i < sorted.size();) {

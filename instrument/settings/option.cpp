@@ -1,4 +1,3 @@
-// See option.hpp.
 #include "instrument/settings/option.hpp"
 
 #include <fmt/core.h>
@@ -27,8 +26,8 @@ std::string size_text(double bytes) {
   return fmt::format("{:.0f}{}", bytes, unit == 0 ? std::string_view() : kUnits.substr(unit - 1, 1));
 }
 
-// The events by which a thread can be interrupted. Interrupts by those that happen in the kernel end system calls of
-// the program.
+// The events that can interrupt a thread. Events in the kernel are excluded: their interrupts end system calls of the
+// program.
 std::string sampling_events() {
   std::string names;
   const std::string all = perf_event_names();

@@ -1,4 +1,3 @@
-// See option_values.hpp.
 #include "instrument/settings/option_values.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
-// The values of options in one process: those of the command line, else of the environment, else the defaults of the
-// table. ardoise and ardoise-analyzer fill it from their command lines (analyzer/options/option_rows.hpp), programs
-// know the environment only (settings.cpp, sampler_settings.cpp).
+// The values of options in one process: from the command line, otherwise from the environment, otherwise the defaults
+// of the table. ardoise and ardoise-analyzer fill it from their command lines (analyzer/options/option_rows.hpp);
+// programs read the environment only (settings.cpp, sampler_settings.cpp).
 #pragma once
 
 #include <map>
@@ -17,24 +17,24 @@ using GetVariable = const char* (*)(const char* name);
 
 class OptionValues {
  public:
-  // By the command line. An option that repeats keeps all of its values, others the last.
+  // A value on the command line. An option that repeats keeps all of its values, others the last.
   void give(const Option& option, std::string value);
-  // The variables of options that are `wanted` (nullptr: of all) and not on the command line. An empty one is as good
-  // as none.
+  // Reads the variables of options that are `wanted` (nullptr: all) and not on the command line. An empty variable
+  // counts as unset.
   void read_environment(GetVariable get, bool (Option::*wanted)() const = nullptr);
-  // Takes out the values that are not allowed; for each a clause without its full stop: "--rate abc is not a number
-  // from 0.1 to 100000".
+  // Removes invalid values. Returns a clause without a full stop for each: "--rate abc is not a number from 0.1 to
+  // 100000".
   [[nodiscard]] std::vector<std::string> drop_bad();
 
   [[nodiscard]] bool is_given(const Option& option) const { return given_.contains(&option); }
   [[nodiscard]] bool is_on_command_line(const Option& option) const;
-  // Given, or the default, which may be "".
+  // The given value or the default, which may be "".
   [[nodiscard]] std::string_view text(const Option& option) const;
-  [[nodiscard]] std::vector<std::string> texts(const Option& option) const;  // of one that repeats
-  // As the user gave it: "--rate 100", "ARDOISE_RATE=100".
+  [[nodiscard]] std::vector<std::string> texts(const Option& option) const;  // of an option that repeats
+  // In the user's form: "--rate 100", "ARDOISE_RATE=100".
   [[nodiscard]] std::string as_given(const Option& option) const;
 
-  // For values that drop_bad() has left, in the type of their option.
+  // Typed values. Call drop_bad() first.
   [[nodiscard]] bool is_on(const Option& option) const;
   [[nodiscard]] double number(const Option& option) const;
   [[nodiscard]] std::uint64_t count(const Option& option) const;  // 0: no value and no default
@@ -49,7 +49,7 @@ class OptionValues {
   std::map<const Option*, Given> given_;
 };
 
-// Those of the environment that programs need. What is not allowed is told in `complaint`, and the defaults stand.
+// The options that programs read from the environment. `complaint` describes invalid values; their defaults apply.
 [[nodiscard]] OptionValues read_program_options(GetVariable get, std::string& complaint);
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See sampler_settings.hpp.
 #include "instrument/settings/sampler_settings.hpp"
 
 #include "instrument/settings/option_table.hpp"

@@ -1,4 +1,3 @@
-// See settings.hpp.
 #include "instrument/settings/settings.hpp"
 
 #include <fmt/core.h>

@@ -1,5 +1,5 @@
-// The options of the recorder (option_table.hpp), as a program reads them from its environment. Read once, when MPI is
-// up, by preload.cpp; the analyzer takes the size of blocks from here.
+// The options of the recorder (option_table.hpp), read from the program's environment. preload.cpp reads them once,
+// when MPI is up; the analyzer takes the size of blocks from here.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace ardoise::instrument {
 
-// What happens when no bin is free.
+// The behaviour when no bin is free.
 enum class Policy {
-  kAdapt,  // less is recorded: samples of the lowest level go, MPI and POSIX records become aggregates
+  kAdapt,  // less detail: samples of the lowest level are dropped, MPI and POSIX records become aggregates
   kBlock,  // the program waits for the analyzer
 };
 
@@ -21,18 +21,18 @@ struct Settings {
   std::size_t budget_bytes = std::size_t{16} << 20;  // memory for bins
   std::size_t bin_bytes = std::size_t{64} << 10;     // one pack, and one block of the stream
   Policy policy = Policy::kAdapt;
-  double mpi_share = 0.5;             // part of the budget for records of MPI, and of I/O
-  FunctionSet sums;                   // whose calls become part of sums at once
-  bool arguments = false;             // of MPI calls are recorded
-  bool call_stacks = false;           // of calls of MPI and I/O are recorded
-  double patience_seconds = 5;        // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
-  double hang_seconds = 60;           // without progress in MPI, after which a launch is said to hang; 0: never
+  double mpi_share = 0.5;             // part of the budget for records of MPI, and the same for I/O
+  FunctionSet sums;                   // functions with calls that become sums at once
+  bool arguments = false;             // arguments of MPI calls are recorded
+  bool call_stacks = false;           // call stacks of MPI and I/O calls are recorded
+  double patience_seconds = 5;        // limit of the wait in MPI_Finalize for an analyzer that accepts nothing; 0: none
+  double hang_seconds = 60;           // time without progress in MPI after which a launch is reported as hung; 0: never
   double flush_seconds = 1.0;         // age at which a partly filled bin is sent
   std::string capture_directory;      // "": none
-  bool no_command = false;            // of the command line only the program's name is kept
-  std::string record_races, force;    // folders of records of races; "": none
-  bool stops_when_departing = false;  // where a program departs from the record that it is forced to
-  std::string complaint;              // sentences about values of any option of programs that are not allowed; "": none
+  bool no_command = false;            // only the program's name of the command line is kept
+  std::string record_races, force;    // folders for records of races; "": none
+  bool stops_when_departing = false;  // stops a program that departs from the record forced on it
+  std::string complaint;              // sentences about invalid values of any option of programs; "": none
 };
 
 [[nodiscard]] Settings read_settings(GetVariable get);

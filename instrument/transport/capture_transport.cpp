@@ -1,4 +1,3 @@
-// See capture_transport.hpp.
 #include "instrument/transport/capture_transport.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// Writes packs to a file as they are sent (ARDOISE_CAPTURE), and passes them on to the analyzer if there is one. What
-// it writes, pack_file.hpp reads.
+// Writes packs to a file as they are sent (ARDOISE_CAPTURE), and passes them on to the analyzer if there is one.
+// pack_file.hpp reads the file.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace ardoise::instrument {
 
-// By direct system calls: neither our own hooks nor a tool behind us sees them.
+// Uses direct system calls, which neither the hooks nor another tool sees.
 class CaptureTransport final : public Transport {
  public:
-  // A new file; what has its name goes, but for a link that this user has made, which is followed. A descriptor, or
+  // Creates a new file; removes an existing one, but follows a link that this user made. Returns a descriptor, or
   // -errno.
   [[nodiscard]] static long make_file(const std::string& path);
-  // next may be nullptr: bins are free again at once. descriptor: of the file, which is closed with this; < 0: there is
-  // none, see ready().
+  // next: nullptr means that bins are free again at once. descriptor: of the file, closed with this object; < 0: none,
+  // see ready().
   CaptureTransport(long descriptor, Transport* next) : next_(next), descriptor_(descriptor) {}
   [[nodiscard]] bool ready() const { return descriptor_ >= 0; }
 
-  // A file that can't be written any more ends the capture. Without a next transport that is a failure.
+  // A failed write ends the capture. Without a next transport that is a failure of this transport.
   [[nodiscard]] bool send(Bin* bin, std::size_t bytes) override;
   [[nodiscard]] Bin* reclaim(bool wait) override;
   [[nodiscard]] bool close() override;

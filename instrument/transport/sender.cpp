@@ -1,4 +1,3 @@
-// See sender.hpp.
 #include "instrument/transport/sender.hpp"
 
 #include <algorithm>
@@ -9,8 +8,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// What is in flight can't be given up, so it is kept to a part of the bins: enough for a stream to be busy all the
-// time.
+// Bins in flight cannot be reclaimed, so they are limited to a part of all bins that still keeps a stream busy.
 std::size_t flight_limit(const BinPool& pool, Policy policy) {
   return policy == Policy::kBlock ? SIZE_MAX : std::max<std::size_t>(pool.bins() / 4, 2);
 }
@@ -36,7 +34,7 @@ Bin* Sender::take(PackClass pack_class, bool may_send) {
       if (Bin* bin = pool_.take(pack_class)) return bin;
     }
   }
-  // A class that has used up its share is not helped by others' bins.
+  // A class that has used up its share gains nothing from bins of other classes.
   if (!pool_.share_used_up(pack_class) && samples_ != nullptr && samples_->make_room()) return pool_.take(pack_class);
   return nullptr;
 }
@@ -72,10 +70,10 @@ void Sender::pump() {
     {
       const MutexLock sending(send_lock_, std::adopt_lock);
       (void)collect(false);
-      // What it sends is collected by the next one: to ask MPI about what has just begun can cost a time slice.
+      // The next call collects what this one sends: testing a send that has just begun can cost a time slice.
       send_some(in_flight_limit_, false);
     }
-    // Looked at after unlocking: threads that submitted while we held the lock left their bins to us.
+    // Checked after unlocking: threads that submitted meanwhile left their bins to this one.
     if (submitted_.load(std::memory_order_relaxed) == nullptr) return;
   }
 }
@@ -125,7 +123,7 @@ void Sender::send_some(std::size_t limit, bool all) {
       bin = samples_ != nullptr ? samples_->next_bin(all) : nullptr;
       if (bin == nullptr) break;
     }
-    // After the bin was taken: its definitions were queued before it was.
+    // After the bin was taken: its definitions were queued before it.
     send_definitions();
     send(bin);
   }
@@ -151,7 +149,7 @@ void Sender::describe(PackHeader& header) const {
 
 void Sender::address(PackHeader& header) {
   describe(header);
-  // The last of all: where this process dies in between, what is left of it shows whether the bin has its number.
+  // The last store: if the process dies in between, the remains show whether the bin has its number.
   std::atomic_signal_fence(std::memory_order_release);
   header.magic = kPackMagic;
   ++sequence_;
@@ -169,7 +167,7 @@ void Sender::send(Bin* bin) {
   pool_.give(bin);
 }
 
-std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* last) {
+std::vector<Bin*> Sender::take_unsent(std::span<Bin* const> definitions, Bin* last) {
   send_lock_.force_unlock();
   const MutexLock guard(send_lock_);
   std::vector<Bin*> bins(definitions.begin(), definitions.end());
@@ -183,7 +181,7 @@ std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* l
   for (Bin* bin : pool_.taken()) {
     if (bin->header.pack_class != 0 && bin != last) bins.push_back(bin);
   }
-  // What has its number may have arrived or not. Of the rest what others refer to comes first.
+  // Numbered bins may have arrived or not. Among the others, those that are referred to come first.
   const auto order = [](const Bin* bin) {
     const PackHeader& header = bin->header;
     const auto pack_class = static_cast<PackClass>(header.pack_class);
@@ -208,7 +206,7 @@ std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* l
   return bins;
 }
 
-// True: at least one has come back. wait: for the first one.
+// True: at least one bin came back. wait: waits for the first one.
 bool Sender::collect(bool wait) {
   bool any = false;
   while (Bin* arrived = transport_.reclaim(wait && !any)) {

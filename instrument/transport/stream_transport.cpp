@@ -1,4 +1,3 @@
-// See stream_transport.hpp.
 #include "instrument/transport/stream_transport.hpp"
 
 #include "vmpi/streams/open_streams.hpp"
@@ -9,8 +8,8 @@ int StreamTransport::open(int analyzer_partition, std::size_t block_bytes, std::
   VMPI_Map map{};
   int code = VMPI_Map_clear(&map);
   if (code == VMPI_SUCCESS) code = VMPI_Map_partitions(analyzer_partition, VMPI_MAP_ROUND_ROBIN, &map);
-  // All packs of a process go to one analyzer rank, also when it is mapped to several (more analyzers than processes):
-  // definitions are sent once, and sequence numbers are checked by who receives.
+  // All packs of a process go to one analyzer rank, even if it is mapped to several (more analyzers than processes):
+  // definitions are sent once, and the receiver checks sequence numbers.
   if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
   VMPI_Map_free(&map);

@@ -1,5 +1,6 @@
-// Where packs go: a stream to the analyzer (stream_transport.hpp), a file (capture_transport.hpp), or a test's vector.
-// The Sender is the only user and calls from one thread at a time; an implementation that calls MPI relies on that.
+// The destination of packs: a stream to the analyzer (stream_transport.hpp), a file (capture_transport.hpp), or a
+// test's vector. The Sender is the only user and calls from one thread at a time; implementations that call MPI rely on
+// that.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  // Borrows the bin until reclaim() returns it. False: this transport has failed for good, and the bin is the caller's.
+  // Borrows the bin until reclaim() returns it. False: this transport failed for good, and the caller keeps the bin.
   [[nodiscard]] virtual bool send(Bin* bin, std::size_t bytes) = 0;
-  // A bin that was sent and is free again, or nullptr: none is; with wait: none is in flight.
+  // A bin that was sent and is free again. nullptr: none; with wait: none is in flight.
   [[nodiscard]] virtual Bin* reclaim(bool wait) = 0;
-  // All that was sent arrives, then the other end sees the end. Bins in flight become reclaimable. False: the other end
-  // did not take all of it.
+  // Delivers all that was sent, then the end of the stream. Bins in flight become reclaimable. False: the other end did
+  // not accept all of it.
   [[nodiscard]] virtual bool close() = 0;
 };
 

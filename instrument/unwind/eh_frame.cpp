@@ -1,4 +1,3 @@
-// See eh_frame.hpp.
 #include "instrument/unwind/eh_frame.hpp"
 
 #include <array>
@@ -8,7 +7,7 @@
 namespace ardoise::instrument {
 namespace {
 
-// Bytes of the object from `at` to `end`; reading beyond fails for good instead of leaving the object.
+// Bytes of the object from `at` to `end`; a read beyond the end makes the cursor fail for good.
 class Cursor {
  public:
   Cursor(std::uint64_t at, std::uint64_t end) : at_(at), end_(at <= end ? end : at) {}
@@ -63,7 +62,7 @@ class Cursor {
   bool failed_ = false;
 };
 
-// DW_EH_PE_*: the low four bits say how a pointer is stored, the next three what it is relative to.
+// DW_EH_PE_*: the low four bits give the format of a pointer, the next three its base.
 std::uint64_t take_pointer(Cursor& cursor, unsigned encoding, std::uint64_t data_base) {
   const std::uint64_t place = cursor.at();
   std::uint64_t value = 0;
@@ -107,7 +106,7 @@ std::uint64_t take_pointer(Cursor& cursor, unsigned encoding, std::uint64_t data
   }
 }
 
-// Register rule while the instructions run; `kAtCfa` with an offset, or one of the other kinds.
+// The rule of a register while instructions run; `kAtCfa` with an offset, or one of the other kinds.
 struct Saved {
   SavedKind kind = SavedKind::kSame;
   std::int64_t offset = 0;
@@ -178,7 +177,7 @@ bool read_cie(std::uint64_t address, std::uint64_t limit, Cie& cie) {
 
 bool fits(std::int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; }
 
-// A block with one of the expressions that compilers and linkers use for the CFA.
+// Reads a block with one of the expressions that compilers and linkers use for the CFA.
 void cfa_expression(Row& row, Cursor block, std::uint64_t pc) {
   row.cfa = CfaKind::kUnknown;
   const auto first = block.take<std::uint8_t>();
@@ -202,8 +201,8 @@ void cfa_expression(Row& row, Cursor block, std::uint64_t pc) {
     row = Row{CfaKind::kMemory, base, offset, add, row.rbx, row.rbp, row.return_address};
     return;
   }
-  // The linkers' procedure linkage table: rsp + 8 + ((rip & 15) >= n) * 8, in words
-  // breg7 8; breg16 0; lit15; and; lit n; ge; lit3; shl; plus.
+  // The linkers' procedure linkage table: rsp + 8 + ((rip & 15) >= n) * 8, as expression
+  //  breg7 8; breg16 0; lit15; and; lit n; ge; lit3; shl; plus.
   constexpr std::array<std::uint8_t, 8> kTail{0x3F, 0x1A, 0, 0x2A, 0x33, 0x24, 0x22, 0};
   if (base != kDwarfRsp || second != 0x70 + kDwarfReturnAddress || block.take_sleb() != 0) return;
   std::uint64_t threshold = 0;
@@ -233,7 +232,7 @@ class Interpreter {
  public:
   Interpreter(const Cie& cie, std::uint64_t pc) : cie_(cie), pc_(pc) {}
 
-  // Runs instructions until the row of pc is complete. location: what the first of them speaks of.
+  // Runs instructions until the row of pc is complete. location: the start of the first row.
   bool run(std::uint64_t begin, std::uint64_t end, std::uint64_t location, std::uint64_t data_base) {
     Cursor cursor(begin, end);
     while (!cursor.done() && location <= pc_) {
@@ -259,10 +258,10 @@ class Interpreter {
   void keep_as_initial() { initial_ = row; }
 
   Row row;
-  bool returns_by_register = false;  // the return address is in a register, at the program counter asked for
+  bool returns_by_register = false;  // the return address is in a register at the requested program counter
 
  private:
-  // Unsigned: nonsense wraps around, and to_rule() refuses what does not fit.
+  // Unsigned: invalid values wrap around, and to_rule() refuses results that do not fit.
   [[nodiscard]] std::int64_t scaled(std::uint64_t factored) const {
     return static_cast<std::int64_t>(factored * static_cast<std::uint64_t>(cie_.data_alignment));
   }
@@ -326,7 +325,7 @@ class Interpreter {
       case 0x08:  // same_value
         set(cursor.take_uleb(), {SavedKind::kSame, 0});
         return true;
-      case 0x09: {  // register: kept in another register, which is not followed
+      case 0x09: {  // register: saved in another register, which is not supported
         const std::uint64_t number = cursor.take_uleb();
         set(number, {SavedKind::kLost, 0});
         returns_by_register = returns_by_register || number == cie_.return_register;
@@ -401,17 +400,18 @@ class Interpreter {
   const Cie& cie_;
   const std::uint64_t pc_;
   Row initial_;
-  std::array<Row, 4> remembered_;  // compilers nest one deep; the stack of a small thread is precious
+  std::array<Row, 4> remembered_;  // compilers nest one deep; small stacks have little room
   std::size_t depth_ = 0;
 };
 
-// The FDE that .eh_frame_hdr names for pc: its address, or 0.
+// The address of the FDE that .eh_frame_hdr lists for pc, or 0.
 std::uint64_t search(const EhFrame& object, std::uint64_t pc) {
   Cursor cursor(object.header, object.map_end);
   const auto version = cursor.take<std::uint8_t>();
   const unsigned pointer = cursor.take<std::uint8_t>(), count = cursor.take<std::uint8_t>(),
                  table = cursor.take<std::uint8_t>();
-  if (version != 1 || count != 0x03 || table != 0x3B) return 0;  // what every linker writes: udata4; datarel, sdata4
+  // The form that every linker writes: udata4; datarel, sdata4.
+  if (version != 1 || count != 0x03 || table != 0x3B) return 0;
   (void)take_pointer(cursor, pointer, object.header);
   const std::uint64_t entries = cursor.take<std::uint32_t>();
   if (cursor.failed() || entries == 0 || entries > (object.map_end - cursor.at()) / 8) return 0;
@@ -419,7 +419,7 @@ std::uint64_t search(const EhFrame& object, std::uint64_t pc) {
     std::int32_t begin, fde;
   };
   const auto entry = [first = cursor.at()](std::uint64_t i) {
-    Entry value;  // copied: nobody promises that it is aligned
+    Entry value;  // copied: it may be unaligned
     std::memcpy(&value, reinterpret_cast<const void*>(first + i * sizeof(Entry)), sizeof(Entry));
     return value;
   };
@@ -484,7 +484,7 @@ bool find_unwind_rule(const EhFrame& object, std::uint64_t pc, UnwindRule& rule)
   interpreter.keep_as_initial();
   if (!interpreter.run(cursor.at(), cursor.end(), begin, object.header)) return false;
   if (interpreter.returns_by_register) {
-    made.cfa = CfaKind::kUnknown;  // the last instructions of longjmp: the walk ends early, and is said to
+    made.cfa = CfaKind::kUnknown;  // the last instructions of longjmp: the walk ends early and is marked so
   } else if (interpreter.row.return_address.kind == SavedKind::kLost) {
     made.frame = FrameKind::kOutermost;
   } else if (!to_rule(interpreter.row, made)) {

@@ -1,4 +1,4 @@
-// Whether memory can be read, without trying.
+// Checks whether memory can be read, without a fault.
 #pragma once
 
 #include <cerrno>
@@ -8,9 +8,8 @@
 
 namespace ardoise::instrument {
 
-// The page of `address`, which is a multiple of 8. The kernel reads a signal set of 8 bytes from there and then finds
-// that it does not know how to use it: EINVAL. Where it can't read it says EFAULT. (The idea is Abseil's.)
-// Async-signal-safe.
+// Checks the page of `address`, a multiple of 8. The kernel reads a signal set of 8 bytes from there and then rejects
+// the invalid operation: EINVAL. If it cannot read, it returns EFAULT. (Idea: Abseil.) Async-signal-safe.
 [[nodiscard]] inline bool is_readable(std::uint64_t address) noexcept {
   return call_kernel(SYS_rt_sigprocmask, ~0, static_cast<long>(address), 0, 8) == -EINVAL;
 }

@@ -1,5 +1,5 @@
-// How to get from one stack frame to its caller's: what the call frame information (DWARF CFI) says for one program
-// counter, in 32 bytes, and the process's memory of such rules. eh_frame.cpp makes rules, unwinder.cpp applies them.
+// The step from one stack frame to its caller's: the call frame information (DWARF CFI) for one program counter in 32
+// bytes, and the process's cache of such rules. eh_frame.cpp makes rules, unwinder.cpp applies them.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ namespace ardoise::instrument {
 // DWARF numbers of x86-64.
 inline constexpr std::uint8_t kDwarfRbx = 3, kDwarfRbp = 6, kDwarfRsp = 7, kDwarfReturnAddress = 16;
 
-// Where the frame's CFA (the stack pointer of the caller after the return) is.
+// The location of the frame's CFA (the stack pointer of the caller after the return).
 enum class CfaKind : std::uint8_t {
   kUnknown = 0,
   kRegister = 1,  // register + cfa_offset
   kMemory = 2,    // *(register + cfa_offset) + cfa_add: realigned stacks
 };
-// Where the caller's value of a register is.
+// The location of the caller's value of a register.
 enum class SavedKind : std::uint8_t {
   kSame = 0,  // still in the register
   kAtCfa = 1,
@@ -29,7 +29,7 @@ enum class SavedKind : std::uint8_t {
 enum class FrameKind : std::uint8_t {
   kNormal = 0,
   kSignal = 1,    // the kernel's signal frame: registers are in the ucontext at the stack pointer
-  kOutermost = 2  // the first function of a thread: nobody called it
+  kOutermost = 2  // the first function of a thread, without a caller
 };
 
 struct UnwindRule {
@@ -49,13 +49,13 @@ struct UnwindRule {
   friend bool operator==(const UnwindRule&, const UnwindRule&) = default;
 };
 
-// Rules by program counter, shared by all threads of the process and their signal handlers. Direct mapped; a later rule
-// replaces an earlier one. Lock-free without versions: an entry's key is the program counter xor its words (the
-// "lockless hashing" of computer chess, Hyatt and Mann 2002), so a mixture of two writers' words matches no counter.
-// Relaxed order suffices for the same reason.
+// Cache of rules by program counter, shared by all threads of the process and their signal handlers. Direct mapped; a
+// later rule replaces an earlier one. Lock-free without versions: an entry's key is the program counter xor its words
+// (the "lockless hashing" of computer chess, Hyatt and Mann 2002), so a mixture of two writers' words matches no
+// counter. Relaxed order suffices for the same reason.
 class UnwindRuleCache {
  public:
-  static constexpr std::size_t kEntries = 4096;  // 160 KiB, of which only used pages exist
+  static constexpr std::size_t kEntries = 4096;  // 160 KiB; only used pages are allocated
 
   [[nodiscard]] bool find(std::uint64_t pc, UnwindRule& rule) const {
     const Entry& entry = entries_[index(pc)];
@@ -79,7 +79,8 @@ class UnwindRuleCache {
     }
     entry.key.store(key, std::memory_order_relaxed);
   }
-  // After a module was unloaded: what is at its addresses next has other rules. Requires that nobody else puts.
+  // Called after a module was unloaded, since later code at its addresses has other rules. Requires that no thread
+  // puts.
   void clear() {
     for (Entry& entry : entries_) {
       if (entry.key.load(std::memory_order_relaxed) != 0) entry.key.store(0, std::memory_order_relaxed);

@@ -1,4 +1,3 @@
-// See unwinder.hpp.
 #include "instrument/unwind/unwinder.hpp"
 
 #include <dlfcn.h>
@@ -10,7 +9,7 @@
 #include "instrument/unwind/eh_frame.hpp"
 #include "instrument/unwind/readable.hpp"
 
-// Lock-free search for the object of an address, glibc ≥ 2.35; older ones leave it null.
+// Lock-free search for the object of an address in glibc ≥ 2.35; null in older ones.
 #if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
 extern "C" int _dl_find_object(void*, struct dl_find_object*) noexcept __attribute__((weak));
 #endif
@@ -20,7 +19,7 @@ namespace unwinding {
 
 constexpr std::uint64_t kSmallestPage = 4096;
 
-// Reads words of the stack, none of which can fault.
+// Reads words of the stack without faults.
 class StackReader {
  public:
   explicit StackReader(const StackBounds& stack) : stack_(stack) {}
@@ -42,10 +41,10 @@ class StackReader {
   }
 
   const StackBounds stack_;
-  std::uint64_t good_page_ = 1;  // no page's address
+  std::uint64_t good_page_ = 1;  // no page has this address
 };
 
-// The registers that are followed from frame to frame.
+// The registers that a walk tracks from frame to frame.
 struct Frame {
   std::uint64_t pc = 0, sp = 0, rbp = 0, rbx = 0;
   bool in_call = true;
@@ -65,9 +64,8 @@ struct Frame {
 
 #if defined(__x86_64__)
 
-// Goes from a frame to its caller and writes down what that depended on. rbp and rbx are restored from the stack
-// without being needed for it in most code; where they came from is kept, so that only needed ones count
-// (walk_trail.hpp).
+// Goes from a frame to its caller and notes the words that the step depended on. Most code restores rbp and rbx from
+// the stack without needing them for the walk; their places are kept, so that only needed ones count (walk_trail.hpp).
 class Walker {
  public:
   explicit Walker(const StackBounds& stack) : reader_(stack) {}
@@ -83,7 +81,7 @@ class Walker {
     return made_;
   }
 
-  // The caller of frame. False: it can't be found.
+  // Goes to the caller of frame. False: not found.
   bool step(Frame& frame, const UnwindRule& rule) {
     std::uint64_t base = 0;
     if (rule.cfa == CfaKind::kUnknown || !use_register(frame, rule.cfa_register, base)) return false;
@@ -114,7 +112,7 @@ class Walker {
     return true;
   }
 
-  // What the kernel saved when it called a signal handler, whose return trampoline `frame` is.
+  // Restores the registers that the kernel saved for a signal handler; `frame` is the handler's return trampoline.
   bool step_out_of_signal(Frame& frame) {
     const std::uint64_t saved = frame.sp + offsetof(ucontext_t, uc_mcontext.gregs);
     const auto place = [&](int which) { return saved + static_cast<std::uint64_t>(which) * 8; };
@@ -218,10 +216,10 @@ WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack,
   Frame frame(from);
   while (frame.pc != 0 && result.frames < frames.size()) {
     UnwindRule rule;
-    // A return address may be the first byte after the function: one less is inside the call.
+    // A return address may be the first byte after the function; one byte earlier is inside the call.
     const bool known = rule_of(frame.in_call ? frame.pc - 1 : frame.pc, rule);
     if (known && rule.frame == FrameKind::kSignal) {
-      // Not a frame of the program's; its caller was interrupted, not called.
+      // Not a frame of the program; its caller was interrupted, not called.
       if (!walker.step_out_of_signal(frame)) return result;
       continue;
     }
@@ -237,7 +235,7 @@ WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack,
   return result;
 }
 
-// False: `frame` is the outermost one, or its caller can't be found.
+// False: `frame` is the outermost one, or its caller was not found.
 bool Unwinder::step(Walker& walker, Frame& frame) noexcept {
   UnwindRule rule;
   const bool known = rule_of(frame.in_call ? frame.pc - 1 : frame.pc, rule);
@@ -268,7 +266,7 @@ std::size_t Unwinder::walk(const FrameRegisters& from, const StackBounds& stack,
   for (ended = false; !ended && trail.size() < WalkTrail::kMost;) {
     TrailLevel& level = walker.level_of(outer);
     ended = !step(walker, outer) || outer.pc == 0;
-    level.needs_rbp = level.needs_rbx = true;  // of what is further out, nothing is known
+    level.needs_rbp = level.needs_rbx = true;  // the outer levels are unknown
     level.context = TrailLevel::kNoContext;
     trail.add_outer(level);
   }

@@ -1,11 +1,11 @@
-// Walks a thread's stack from inside its own signal handler, or from a wrapper: exact by call frame information, by
-// frame pointers where an object has none. Async-signal-safe: no allocation, no lock; a system call only for memory
-// that is not known to be this thread's stack.
+// Walks a thread's stack from its own signal handler or from a wrapper: exactly, by call frame information, or by frame
+// pointers in objects without it. Async-signal-safe: no allocation, no lock, and a system call only for memory that is
+// not known to be this thread's stack.
 //
 //   registers ──▶ rule of the program counter (UnwindRuleCache, else eh_frame.cpp) ──▶ CFA, return address ──▶ …
 //
-// Every read is checked: inside the bounds of the thread's stack it is direct, elsewhere (alternate stacks, coroutines)
-// the kernel is asked first whether the page can be read.
+// Every read is checked: inside the bounds of the thread's stack it is direct; elsewhere (alternate stacks, coroutines)
+// the kernel first checks that the page is readable.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@
 
 namespace ardoise::instrument {
 
-// Where a walk begins. x86-64 names; elsewhere rbp is the frame pointer and rbx unused.
+// The start of a walk. x86-64 names; on other machines rbp is the frame pointer and rbx unused.
 struct FrameRegisters {
   std::uint64_t pc = 0;
   std::uint64_t sp = 0;
   std::uint64_t rbp = 0;
   std::uint64_t rbx = 0;
-  bool pc_is_return_address = false;      // the frame is in a call, else at an instruction
+  bool pc_is_return_address = false;      // the frame is in a call; otherwise at an instruction
   const std::uint64_t* others = nullptr;  // all registers by DWARF number (0 … 15) of an interrupted frame, or nullptr
 };
 
-// [low, high) can be read as long as the thread lives; both 0: not known.
+// [low, high) is readable as long as the thread lives; both 0: not known.
 struct StackBounds {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 };
 
 struct WalkResult {
-  std::size_t frames = 0;               // written
+  std::size_t frames = 0;               // number of frames written
   std::uint32_t function_distance = 0;  // from the start of the innermost function to its pc, 0: not known
   bool complete = false;                // the outermost frame was reached
 };
@@ -46,13 +46,13 @@ class Walker;
 
 class Unwinder {
  public:
-  // Writes the innermost program counter and then return addresses into `frames`, at most its size.
+  // Writes the innermost program counter and then return addresses into `frames`, up to its size.
   WalkResult walk(const FrameRegisters& from, const StackBounds& stack, std::span<std::uint64_t> frames) noexcept;
-  // Walks as far as `trail` does not know the stack, which it does then, in levels. How many of them are new; the
-  // others were there at the last walk of this trail. Not from an interrupted frame.
+  // Walks until the stack matches `trail`, and adds the new levels to it. Returns their number; the other levels are
+  // those of the trail's last walk. Not from an interrupted frame.
   std::size_t walk(const FrameRegisters& from, const StackBounds& stack, WalkTrail& trail) noexcept;
 
-  // A module was unloaded; nobody may walk at the same time.
+  // A module was unloaded; no thread may walk at the same time.
   void forget_rules() noexcept { rules_.clear(); }
 
  private:
@@ -62,7 +62,7 @@ class Unwinder {
   UnwindRuleCache rules_;
 };
 
-// Registers of the code that a signal handler interrupted. general: 16 words that live as long as the result.
+// Registers of the code that a signal handler interrupted. general: 16 words that must live as long as the result.
 [[nodiscard]] FrameRegisters interrupted_registers(const void* ucontext, std::span<std::uint64_t, 16> general) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See walk_trail.hpp.
 #include "instrument/unwind/walk_trail.hpp"
 
 namespace ardoise::instrument {
@@ -10,7 +9,7 @@ bool holds(std::uint64_t address, std::uint64_t value) {
 
 }  // namespace
 
-// From `place` outwards; where not, nothing up to the level that changed is met any more.
+// True from `place` outwards; otherwise no level up to the changed one can match any more.
 bool WalkTrail::is_unchanged(std::uint32_t place) noexcept {
   for (std::size_t checked = 0; checked < kChecked; ++checked, --place) {
     const TrailLevel& at = levels_[place % kSlots];
@@ -47,7 +46,7 @@ void WalkTrail::finish(bool met, const TrailLevel* next) noexcept {
     begin_ = end_ = 0;
     set_next(next);
   }
-  // Beyond the outermost level of a trail that is cut, nothing is known.
+  // Beyond the outermost level of a cut trail nothing is known.
   bool rbp = !met && is_cut_, rbx = rbp;
   if (met) {
     rbp = levels_[(end_ - 1) % kSlots].needs_rbp;

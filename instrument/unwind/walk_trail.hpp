@@ -1,15 +1,15 @@
-// The frames that the last walk of a thread went through. Most of a stack is the same at the next walk: it stops at the
-// first frame that it has in common with the trail, if all words that the rest depends on are unchanged. So a walk
-// costs what is new on the stack, and a load or two for each frame that is not, up to a limit.
+// The frames of a thread's last walk. Most of a stack is unchanged at the next walk: it stops at the first frame in
+// common with the trail, if all words that the outer frames depend on are unchanged. A walk costs a full step for each
+// new frame, and a load or two for each old one, up to a limit.
 //
 //   levels, outermost first:  [main][solve][step]…[exchange][wrapper]
 //                              └ unchanged: kept ┘└ walked again ┘
 //
-// The trail also tells what a walk depended on, for those who keep its result: a new walk from the same pc and sp would
-// go the same way as long as these words and registers are unchanged.
+// The trail also lists the words that a walk depended on, for users who keep its result: a new walk from the same pc
+// and sp has the same result as long as these words and registers are unchanged.
 //
-// Used by one thread at a time. The words that are read lie in live frames of its stack: each level's are checked
-// before those of the next one, which is live when they are unchanged.
+// Used by one thread at a time. The words lie in live frames of its stack: each level's are checked before those of the
+// next one, which is live if they are unchanged.
 #pragma once
 
 #include <array>
@@ -18,38 +18,38 @@
 
 namespace ardoise::instrument {
 
-// A frame, and how the walk got from there to its caller.
+// A frame, and the step from it to its caller.
 struct TrailLevel {
   std::uint64_t pc, sp, rbp, rbx;
-  // Words that were read, 0: none. Where the caller's pc is, the word that the base of a realigned frame (of a signal
-  // frame, the caller's sp) was taken from, and where the caller's registers are; kLost: nowhere.
+  // Addresses of the words that were read, 0: none. return_at: of the caller's pc. base_at: of the base of a realigned
+  // frame (of a signal frame, the caller's sp). rbp_at, rbx_at: of the caller's registers; kLost: unknown.
   std::uint64_t return_at, base_at, rbp_at, rbx_at;
   std::uint64_t return_value, base_value;
-  std::uint32_t context;  // of the users' own: kNoContext at first
+  std::uint32_t context;  // set by users of the trail: kNoContext at first
   bool in_call;
-  bool is_hidden;             // of a signal: not a frame of the program's
+  bool is_hidden;             // a signal frame, which is not a frame of the program
   bool uses_rbp, uses_rbx;    // this step depends on them
   bool needs_rbp, needs_rbx;  // this step or one further out does
 
-  static constexpr std::uint64_t kLost = 1;  // no word is there
+  static constexpr std::uint64_t kLost = 1;  // no word holds it
   static constexpr std::uint32_t kNoContext = 0xFFFF'FFFF;
 };
 
 class WalkTrail {
  public:
   static constexpr std::size_t kMost = 256;  // levels
-  // So many unchanged levels are enough to take the rest to be unchanged, too.
+  // After this many unchanged levels the rest is assumed unchanged.
   static constexpr std::size_t kChecked = 48;
 
   [[nodiscard]] std::size_t size() const { return end_ - begin_; }
-  // From the innermost, 0, outwards.
+  // Level 0 is the innermost.
   [[nodiscard]] TrailLevel& level(std::size_t number) { return levels_[(end_ - 1 - number) % kSlots]; }
   [[nodiscard]] const TrailLevel& level(std::size_t number) const { return levels_[(end_ - 1 - number) % kSlots]; }
-  // There are more levels further out than it has room for.
+  // More levels exist further out than fit.
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
   // Calls tell(address, value) for each word that a walk from the innermost level depends on, innermost first, until it
-  // says false.
+  // returns false.
   template <class Tell>
   void dependencies(const Tell& tell) const {
     for (std::size_t number = 0; number < size(); ++number) {
@@ -68,19 +68,19 @@ class WalkTrail {
     is_cut_ = false;
   }
 
-  // ---- of a walk (unwinder.cpp): begin(), then for each frame meets() and, when that is not so, add_inner(); at last
-  // finish(). When a walk met the trail of a stack that it was cut from, next() is where it may go on with add_outer().
+  // ---- used by a walk (unwinder.cpp): begin(), then for each frame meets() and, if false, add_inner(); finally
+  // finish(). If a walk met the trail of a stack that was cut, it can continue from next() with add_outer().
 
   void begin() noexcept {
     inner_count_ = 0;
     cursor_ = end_;
   }
-  // The frame is in the trail, and all from there on is unchanged.
+  // The frame is in the trail, and all frames from there outwards are unchanged.
   [[nodiscard]] bool meets(const TrailLevel& frame) noexcept;
   void add_inner(const TrailLevel& level) noexcept { inner_[inner_count_++] = level; }
   [[nodiscard]] bool has_room() const { return inner_count_ < kMost; }
-  // Takes the inner levels in. met: in front of those that were met, else instead of all. next: where a walk that was
-  // cut off would have gone on.
+  // Adds the inner levels. met: in front of the levels that were met; otherwise they replace all. next: the point at
+  // which a walk that was cut can continue.
   void finish(bool met, const TrailLevel* next) noexcept;
   [[nodiscard]] const TrailLevel& next() const { return next_; }
   void add_outer(const TrailLevel& level) noexcept { levels_[--begin_ % kSlots] = level; }
@@ -98,8 +98,8 @@ class WalkTrail {
   std::array<TrailLevel, kSlots> levels_;
   std::array<TrailLevel, kMost> inner_;
   std::size_t inner_count_ = 0;
-  std::uint32_t begin_ = 0, end_ = 0;  // outermost level, behind the innermost
-  std::uint32_t cursor_ = 0;           // behind the innermost level that may still be met
+  std::uint32_t begin_ = 0, end_ = 0;  // outermost level, and one past the innermost
+  std::uint32_t cursor_ = 0;           // one past the innermost level that may still match
   bool is_cut_ = false;
   TrailLevel next_;
 };

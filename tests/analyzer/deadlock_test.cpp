@@ -1,4 +1,4 @@
-// Why ranks that all stand cannot go on. The wrong programs are told, the right ones that look alike are not.
+// Explanations of hangs. Wrong programs are explained; correct ones that look alike are not blamed.
 #include "analyzer/hangs/deadlock.hpp"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ class Hang {
     ++next_;
     return *this;
   }
-  // The last one has called these on the communicator before.
+  // Adds earlier calls of the last rank on the communicator.
   Hang& after(const Comm& comm, const std::vector<CollectiveHistory::Call>& calls) {
     processes_.back().collectives[comm->key] = {static_cast<std::uint32_t>(calls.size()), calls};
     return *this;
@@ -98,7 +98,7 @@ TEST(Deadlock, TagsThatDifferAreShown) {
   EXPECT_THAT(hang.reason().text, AllOf(HasSubstr("with tag 5"), HasSubstr("with tag 6")));
 }
 
-TEST(Deadlock, AMessageOnItsWayIsNone) {
+TEST(Deadlock, AMessageInFlightIsNoDeadlock) {
   Hang hang;
   hang.in(receive(1, instrument::kAnyTag, world(2))).in(send(0, 6, world(2)));
   EXPECT_FALSE(hang.reason().is_fault);
@@ -182,7 +182,7 @@ TEST(Deadlock, ANonBlockingCollectiveThatOneDoesNotStart) {
   for (int i = 0; i < 2; ++i) other.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
   other.in(collective("MPI_Barrier", comm));
   EXPECT_THAT(other.reason().text, StartsWith("different collectives on one communicator: rank 2 is in MPI_Barrier"));
-  // It may have started it before it received.
+  // It may have started the request before its receive.
   Hang right;
   for (int i = 0; i < 2; ++i) right.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
   right.add();
@@ -252,7 +252,7 @@ TEST(Deadlock, RanksThatLeaveARootedCollectiveEarlyAreNotInAnother) {
   EXPECT_EQ(reason.text, "no fault seen: rank 1 computes in work (a.c:3) for 63.0 s, the others wait for it");
 }
 
-TEST(Deadlock, WhoLeftADifferentCollectiveIsNamed) {
+TEST(Deadlock, ARankThatLeftADifferentCollectiveIsNamed) {
   const Comm comm = world(3);
   Hang hang;
   hang.in(collective("MPI_Barrier", comm, 2)).after(comm, {{"MPI_Reduce", 0}, {"MPI_Bcast", 0}});
@@ -271,9 +271,9 @@ TEST(Deadlock, ARankThatIsBehindAndBlockedIsADeadlock) {
   EXPECT_THAT(hang.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Barrier"));
 }
 
-TEST(Deadlock, OfACollectiveWithARootSomeMayNotBeNeeded) {
+TEST(Deadlock, ARootedCollectiveMayNotNeedAllRanks) {
   const Comm comm = world(3);
-  Hang spread;  // from rank 0, through rank 2 perhaps
+  Hang spread;  // from rank 0, perhaps through rank 2
   spread.in(receive(1, 5, comm)).in(rooted("MPI_Bcast", 0, comm)).add();
   EXPECT_THAT(spread.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Recv"));
   Hang at_root;
@@ -291,7 +291,7 @@ TEST(Deadlock, WithoutTheStateOfRequestsOneOfThemIsPending) {
   Hang wrong;
   wrong.in(waiting("MPI_Waitall"), {of_1, of_2}).in(receive(0, 5, comm)).in(receive(0, 6, comm));
   EXPECT_TRUE(wrong.reason().is_fault);
-  Hang missing;  // one may be among the rest
+  Hang missing;  // one may be among the remaining ranks
   missing.in(waiting("MPI_Waitall"), {of_1}).last().mpi->parts_missing = true;
   missing.in(receive(0, 5, comm)).in(receive(0, 6, comm));
   EXPECT_FALSE(missing.reason().is_fault);
@@ -337,7 +337,7 @@ TEST(Deadlock, AnotherThreadMaySend) {
 }
 
 // A spawned child, a program that was connected.
-TEST(Deadlock, WhatIsOutsideOfTheWorldIsNotJudged) {
+TEST(Deadlock, RanksOutsideTheWorldAreNotBlamed) {
   CommView bridge{{3, 0}, {-1}, ""};
   bridge.is_inter = true;
   bridge.is_whole = false;
@@ -359,7 +359,7 @@ TEST(Deadlock, CommunicatorsWithoutNamesHaveNumbers) {
   hang.in(collective("MPI_Barrier", one)).in(collective("MPI_Barrier", two));
   EXPECT_THAT(hang.reason().text, AllOf(HasSubstr("on communicator 1 of ranks 0 and 1 for rank 1"),
                                         HasSubstr("on communicator 2 of ranks 0 and 1 for rank 0")));
-  Hang same;  // names that say nothing
+  Hang same;  // names without meaning
   same.in(collective("MPI_Barrier", named("row", 0, {0, 1}))).in(collective("MPI_Barrier", named("row", 1, {0, 1})));
   EXPECT_THAT(same.reason().text, AllOf(HasSubstr("on row (communicator 1 of ranks 0 and 1) for rank 1"),
                                         HasSubstr("on row (communicator 2 of ranks 0 and 1) for rank 0")));
@@ -373,7 +373,7 @@ TEST(Deadlock, NamesArePrintable) {
               AllOf(HasSubstr("[2Jrow"), ::testing::Not(HasSubstr("\x1B")), ::testing::Not(HasSubstr("\n"))));
 }
 
-TEST(Deadlock, OnlyWhoSleepsIsSaidToSleep) {
+TEST(Deadlock, OnlySleepingRanksAreSaidToSleep) {
   const auto text_of = [](std::optional<double> share, bool sleeps) {
     Hang hang;
     hang.in(receive(1, 5, world(2)));
@@ -398,8 +398,8 @@ TEST(Deadlock, WhereNothingIsKnownItIsSaidWhereTheRanksAre) {
             "(a.c:11) for 63.0 s, the other waits for them");
 }
 
-// In time that grows with the ranks: each of these waits for one or all of the others.
-TEST(Deadlock, ManyRanksAreJudgedAtOnce) {
+// The time grows with the number of ranks: each of these waits for one or all of the others.
+TEST(Deadlock, ManyRanksAreExplainedInTime) {
   constexpr std::int32_t kRanks = 20'000;
   const Comm comm = world(kRanks);
   Hang hang;

@@ -1,4 +1,4 @@
-// The analyzer's loop: what is called when, and that it sleeps when there is nothing to do.
+// The analyzer's loop: the order of its calls, and its sleep when there is no work.
 #include "analyzer/run/event_loop.hpp"
 
 #include <gmock/gmock.h>
@@ -78,7 +78,7 @@ TEST(EventLoop, ASignalEndsASleepAndIsHandledInTheLoopsThread) {
     std::this_thread::sleep_for(20ms);
     ::kill(::getpid(), SIGUSR1);
   });
-  loop.run();  // nothing else would ever end it
+  loop.run();  // no other code would end it
   sender.join();
   EXPECT_EQ(signals, 1);
 }

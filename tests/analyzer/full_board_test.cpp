@@ -1,4 +1,4 @@
-// Slow knowledge sources, and a blackboard that gets full: nothing that is on it is given up, and ingest stops instead.
+// Slow knowledge sources and a full blackboard: no entry is lost, and ingest stops instead.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Done first by every operation of the knowledge source below. Set while nothing runs.
+// Called first by every operation of the knowledge source below. Set while no operation runs.
 std::function<void(const blackboard::Context&, const instrument::PackHeader&)> slow_down;
 
 class Slow final : public ks::Analysis {
@@ -48,7 +48,7 @@ class Slow final : public ks::Analysis {
   std::string level_;
 };
 
-// The packs of each rank in their order, those of all ranks by lot.
+// The packs of each rank in their order, interleaved at random.
 class MixedPacks final : public PackSource {
  public:
   MixedPacks(std::vector<std::vector<replay::Pack>>& ranks, std::mt19937& random) : ranks_(ranks), random_(random) {
@@ -143,7 +143,7 @@ class FullBoard : public ::testing::Test {
   fs::path folder_;
 };
 
-// It goes on, and says so.
+// The analysis continues and reports it.
 TEST_F(FullBoard, APackThatIsMissingIsGivenUp) {
   const replay::SyntheticProgram program{.ranks = 2, .steps = 600, .records_per_pack = 40};
   const Result result = run(program, "all", 2, 64u << 10, [](std::vector<std::vector<replay::Pack>>& packs) {

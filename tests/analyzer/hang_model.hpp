@@ -1,8 +1,8 @@
-// A small model of MPI: ranks with scripts run until all have ended or none can go on, and what their processes would
-// say of themselves then. For tests of what is said of hangs (hang_model_test.cpp).
+// A small model of MPI: ranks with scripts run until all have ended or no rank can continue. It then provides the state
+// that the processes would report. For tests of explanations of hangs (hang_model_test.cpp).
 //
-// Messages of one channel match in the order of their posts. An eager send ends at once, another one when it is
-// matched; with a rank that computes no such message moves. Collectives are linear, along a binomial tree, or
+// Messages of one channel match in the order of their posts. An eager send completes at once, any other send when it is
+// matched; no such message moves while one of its ranks computes. Collectives are linear, along a binomial tree, or
 // synchronising, so that ranks leave rooted ones early or late.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Op {
   std::string function = {};  // a collective: "MPI_Reduce"
   int root = -1;              // -1: it has none
   std::vector<int> requests = {};
-  int request = -1;  // that a non-blocking operation gives
+  int request = -1;  // result of a non-blocking operation
   static constexpr int kAny = instrument::kAnySource;
 };
 
@@ -54,7 +54,7 @@ class Machine {
  public:
   struct Setting {
     bool knows_requests = true;  // the state of a request can be seen (Open MPI)
-    bool ends_leave = false;     // of ranks that have ended nothing is left
+    bool ends_leave = false;     // ended ranks leave no state
   };
   Machine(const Program& program, unsigned seed)
       : program_(program), random_(seed), ranks_(program.scripts.size()), entered_(program.comms.size()) {}
@@ -86,7 +86,7 @@ class Machine {
     std::size_t comm;
     int tag;
     bool eager, matched = false;
-    int stalled_by = -1;  // rank that computed when it was matched
+    int stalled_by = -1;  // rank that was computing when it was matched
   };
   struct Receive {
     int rank, from;
@@ -103,7 +103,7 @@ class Machine {
   struct Rank {
     std::size_t pc = 0;
     bool is_in = false;
-    std::size_t message = 0, receive = 0, number = 0;  // of the call that it is in
+    std::size_t message = 0, receive = 0, number = 0;  // of the current call
     std::map<int, Request> requests;
   };
   struct Entry {

@@ -1,5 +1,5 @@
-// Sentences about hangs of random programs of the model: of right ones with a rank that is late nothing wrong, of wrong
-// ones nearly always that they are.
+// Explanations of hangs of random programs of the model: a correct program with a late rank is never blamed, a wrong
+// one nearly always is.
 #include "tests/analyzer/hang_model.hpp"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ using Kind = Op::Kind;
 
 constexpr unsigned kPrograms = rounds(5'000);
 
-// A right program: a sequence of operations of several ranks, of which each rank has its own in this order. So all ends
-// whatever is eager and who waits when.
+// A correct program: a sequence of operations of several ranks. Each rank executes its own in this order, so the
+// program ends for every choice of eager sends and waits.
 class Maker {
  public:
   explicit Maker(unsigned seed) : random_(seed) {
@@ -131,14 +131,14 @@ class Maker {
         }
         return;
       }
-      case 5: {  // all to one, which takes them as they come
+      case 5: {  // all to one, which receives them in order of arrival
         for (int own = 1; own < size; ++own) {
           add(members[index(own)], {.kind = Kind::kSend, .comm = comm, .peer = 0, .tag = tag, .eager = eager});
           add(members[0], {.kind = Kind::kReceive, .comm = comm, .peer = Op::kAny, .tag = tag});
         }
         return;
       }
-      case 6: {  // a question and its answer
+      case 6: {  // a request and its reply
         const int asks = between(0, size - 1), answers = (asks + between(1, size - 1)) % size;
         message(comm, asks, answers, tag);
         message(comm, answers, asks, ++tag_);
@@ -176,7 +176,7 @@ Program with_pause(Program program, std::mt19937& random) {
   return program;
 }
 
-// One mistake of one rank, or a circle of receives.
+// Adds one mistake of one rank, or a circle of receives.
 Program with_mistake(Program program, std::mt19937& random) {
   auto& script = program.scripts[random() % program.scripts.size()];
   if (script.empty()) return program;
@@ -258,7 +258,7 @@ TEST(HangModel, NothingWrongIsSaidOfRightPrograms) {
   EXPECT_GT(looked, static_cast<int>(kPrograms) / 2);
 }
 
-// With and without a look at the state of requests.
+// With and without access to the state of requests.
 TEST(HangModel, WrongProgramsAreNamed) {
   for (const bool knows_requests : {true, false}) {
     unsigned wrong = 0, named = 0;
@@ -284,7 +284,7 @@ TEST(HangModel, WrongProgramsAreNamed) {
   }
 }
 
-// A rank is late in a wrong program: a fault is said only if it hangs without the delay, too.
+// A late rank in a wrong program: a fault is reported only if the program also hangs without the delay.
 TEST(HangModel, WithALateRankAFaultIsOnlySaidIfItStays) {
   int looked = 0;
   for (unsigned seed = 0; seed < kPrograms; ++seed) {

@@ -1,4 +1,4 @@
-// What the analyzer reads from outside about the processes of its launch.
+// The analyzer's external observation of the processes of its launch.
 #include "analyzer/launch/job_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace ardoise::analyzer {
 namespace {
 
-// The variables of a launch of Open MPI on this machine, in this process.
+// Sets the variables of a launch of Open MPI on this machine in this process.
 class JobWatch : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -50,8 +50,8 @@ pid_t child_that_has(const Work& work) {
   return is_ready ? child : -1;
 }
 
-// In a child of a child, as an analyzer is below its guardian: the launcher is then this process, below which nothing
-// else runs, and not ctest, which may run other MPI programs beside this test.
+// Runs `work` in a child of a child, as an analyzer is below its guardian. The launcher is then this process, with no
+// other children, and not ctest, which may run other MPI programs at the same time.
 template <class Work>
 int as_analyzer(const Work& work) {
   const auto exit_status_of = [](const auto& action) {
@@ -118,7 +118,7 @@ TEST_F(JobWatch, WaitsForTheMarksOfAll) {
             0);
 }
 
-// One of two programs has called MPI_Init and has ended without the other: there was nothing to wait for any more.
+// One of two programs has called MPI_Init and has ended without the other: the wait had to end.
 TEST_F(JobWatch, TheMarkOfOneOfThemIsNotEnough) {
   ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "3", 1);
   vmpi::set_init_mark();
@@ -131,7 +131,7 @@ TEST_F(JobWatch, TheMarkOfOneOfThemIsNotEnough) {
             0);
 }
 
-TEST_F(JobWatch, WithoutALauncherNobodyIsWaitedFor) {
+TEST_F(JobWatch, WithoutALauncherThereIsNoWait) {
   ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   EventLoop loop;
   EXPECT_EQ(wait_for_programs(loop).kind, JobState::Kind::uses_mpi);

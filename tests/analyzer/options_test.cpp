@@ -1,4 +1,4 @@
-// What the analyzer reads from its command line and its environment, and what it records of the run's options.
+// Options of the analyzer on its command line and in its environment, and the record of the run's options.
 #include "analyzer/options/options.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(AnalyzerOptions, BadValuesOfItsOwnAreRefusedThoseOfProgramsAreNot) {
   EXPECT_TRUE(parse({}, {{"ARDOISE_RATE", "abc"}}).options);
 }
 
-// Under `ardoise`, which has read them, programs are at work already.
+// Under `ardoise`, which has read the rules, programs are already running.
 TEST(AnalyzerOptions, RulesAreReadForALaunchOnly) {
   EXPECT_EQ(parse({"--rules", "/none"}).status, 2);
   EXPECT_EQ(parse({"--check", "--rules", "/none"}).status, 2);
@@ -65,7 +65,7 @@ TEST(AnalyzerOptions, TheRecordSaysWhoSetWhat) {
   EXPECT_EQ(recorded(parsed, "sample"), "off, environment");
   EXPECT_EQ(recorded(parsed, "policy"), "adapt, default");
   EXPECT_EQ(recorded(parsed, "period"), "by the event, default");
-  EXPECT_EQ(recorded(parsed, "output"), "");  // not a matter of the measurement
+  EXPECT_EQ(recorded(parsed, "output"), "");  // not part of the measurement
   EXPECT_TRUE(parse({"--replay", "packs"}).options->settings.empty());
 }
 

@@ -1,5 +1,4 @@
-// What analyzers and commands find in an output folder is this user's, or it is not there; what they leave goes nowhere
-// else.
+// Analyzers and commands read only this user's files in an output folder, and write only into it.
 #include "analyzer/output_folder/own_files.hpp"
 
 #include <gmock/gmock.h>
@@ -62,13 +61,13 @@ TEST_F(OwnFilesTest, AFileIsReplacedWholeForThisUsersEyes) {
 }
 
 TEST_F(OwnFilesTest, OnlyRegularFilesAreFound) {
-  for (const char* const name : {".analyzer-state-1", ".analyzer-state-0", ".analyzer-state-x", ".stand-0-0"})
+  for (const char* const name : {".analyzer-state-1", ".analyzer-state-0", ".analyzer-state-x", ".process-state-0-0"})
     std::ofstream(folder_ / name) << "x";
   fs::create_symlink(victim_, folder_ / ".analyzer-state-2");
-  ASSERT_EQ(::mkfifo((folder_ / ".stand-0-1").c_str(), 0666), 0);
+  ASSERT_EQ(::mkfifo((folder_ / ".process-state-0-1").c_str(), 0666), 0);
   EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix),
               ElementsAre(folder_ / ".analyzer-state-0", folder_ / ".analyzer-state-1"));
-  EXPECT_THAT(position_files(folder_), ElementsAre(folder_ / ".stand-0-0"));
+  EXPECT_THAT(position_files(folder_), ElementsAre(folder_ / ".process-state-0-0"));
   EXPECT_THAT(read_stalled_processes(folder_), IsEmpty());
   fs::permissions(folder_, fs::perms{0777});
   EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), IsEmpty());
@@ -90,11 +89,11 @@ TEST_F(OwnFilesTest, TheFaultOfAFolderIsNamed) {
   EXPECT_EQ(fault_of_folder(folder_), "is another user's (number 61002)");
 }
 
-// The text becomes part of a file's name.
+// The text becomes part of a file name.
 TEST_F(OwnFilesTest, ARequestIsPlainAndNothingElseIsAnswered) {
   SnapshotRequests requests(folder_);
   EXPECT_EQ(requests.look(), "");
-  const fs::path ask = folder_ / instrument::kAskName;
+  const fs::path ask = folder_ / instrument::kStateRequestName;
   std::ofstream(ask) << "4711-98765";
   EXPECT_EQ(requests.look(), "") << "it is not whole";
   std::ofstream(ask) << "4711-98765\nhost\n";
@@ -142,7 +141,7 @@ TEST_F(OwnFilesTest, TheFolderOfAnotherUserIsNeitherAskedNorControlled) {
   EXPECT_THAT(said, ::testing::HasSubstr(
                         "report' is another user's (number 61002): only the user who started the launch can query"));
   EXPECT_THAT(said, ::testing::HasSubstr("only the user who started a launch can control it."));
-  EXPECT_FALSE(fs::exists(folder_ / instrument::kAskName));
+  EXPECT_FALSE(fs::exists(folder_ / instrument::kStateRequestName));
   EXPECT_FALSE(fs::exists(folder_ / instrument::kControlName));
 }
 

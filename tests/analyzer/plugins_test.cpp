@@ -1,4 +1,4 @@
-// Knowledge sources are loaded one by one; one that does not load costs a sentence, not the others.
+// Knowledge sources are loaded one by one; a failure costs one sentence, not the others.
 #include "analyzer/run/plugins.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(Plugins, OneThatDoesNotLoadIsNamedAndTheOthersStay) {
   std::filesystem::remove(path);
 }
 
-// One that the loader would find elsewhere is not meant.
+// A plug-in that the loader would find elsewhere is not loaded.
 TEST(Plugins, ANameIsThatOfAFileHere) {
   const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {"libm.so.6"});
   ASSERT_THAT(plugins.complaints, SizeIs(1));
@@ -50,7 +50,7 @@ TEST(Plugins, TheSameOneTwiceIsRefused) {
   EXPECT_THAT(plugins.complaints[0], HasSubstr("topology"));
 }
 
-// As those of another version are.
+// As with plug-ins of another version.
 TEST(Plugins, OneCauseOfManyFailuresIsToldOnce) {
   const auto folder = std::filesystem::path(::testing::TempDir()) / "foreign_plugins";
   std::filesystem::create_directories(folder);

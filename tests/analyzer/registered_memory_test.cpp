@@ -1,4 +1,4 @@
-// No fork where a network may write into the memory and the kernel does not copy such pages.
+// No fork if a network may write into the memory and the kernel does not copy such pages.
 #include "analyzer/states/registered_memory.hpp"
 
 #include <gtest/gtest.h>

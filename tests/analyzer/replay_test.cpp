@@ -1,5 +1,5 @@
-// Captured packs become the same profile however many analyzers, workers and orders there are, and bad files cost
-// themselves only.
+// Captured packs become the same profile with any number of analyzers and workers and in any order; a bad file affects
+// only itself.
 #include "analyzer/commands/replay.hpp"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ class ReplayTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Two programs of the synthetic kind, a file for each rank.
+  // Two synthetic programs with a file for each rank.
   std::vector<std::string> capture_two_programs() {
     for (std::uint32_t partition = 0; partition < 2; ++partition) {
       const replay::SyntheticProgram program{.partition = partition, .ranks = 8 + 4 * partition, .steps = 20};
@@ -55,7 +55,7 @@ class ReplayTest : public ::testing::Test {
     ingest(loop, source, run);
   }
 
-  // The profile of the capture with so many analyzers of so many workers, without what may differ.
+  // The profile of the capture with this many analyzers and workers, without the parts that may differ.
   static std::string profile(Capture& capture, std::uint32_t analyzers, unsigned workers) {
     static const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
     std::vector<std::unique_ptr<AnalyzerRun>> runs;
@@ -134,7 +134,7 @@ TEST_F(ReplayTest, ATraceIsAnalysedLikeTheRunThatItIsOf) {
   options.trace = "all";
   ASSERT_EQ(replay(options), kDone);
   options.trace.clear();
-  options.replay = {options.output};  // the report's folder, where its trace is
+  options.replay = {options.output};  // the report's folder, which contains its trace
   options.output = (folder_ / "again").string();
   ASSERT_EQ(replay(options), kDone);
   const auto run = reports::read_profile_json((folder_ / "run" / "profile.json").string());
@@ -151,12 +151,12 @@ TEST_F(ReplayTest, ATraceIsAnalysedLikeTheRunThatItIsOf) {
     EXPECT_NEAR(after[i].seconds, before[i].seconds, 1e-8);
   }
 
-  // Results would take the trace's place.
+  // Results would overwrite the trace.
   options.output = (folder_ / "run").string();
   EXPECT_EQ(replay(options), kIncomplete);
   EXPECT_TRUE(fs::exists(folder_ / "run" / "trace" / "traces.otf2"));
 
-  // Of a location that is cut off the rest is analysed, and the status says so.
+  // The rest of a truncated location is analysed, and the status reports it.
   options.output = (folder_ / "cut").string();
   const auto events = folder_ / "run" / "trace" / "traces" / "3.evt";
   fs::resize_file(events, fs::file_size(events) / 2);
@@ -164,7 +164,7 @@ TEST_F(ReplayTest, ATraceIsAnalysedLikeTheRunThatItIsOf) {
   EXPECT_TRUE(fs::exists(folder_ / "cut" / "profile.json"));
 }
 
-TEST_F(ReplayTest, WhatIsNoTraceIsToldAndNothingIsWritten) {
+TEST_F(ReplayTest, OtherFilesAreReportedAndNothingIsWritten) {
   std::ofstream(folder_ / "broken.otf2") << "no archive";
   Options options;
   options.output = (folder_ / "out").string();
@@ -196,7 +196,7 @@ TEST_F(ReplayTest, NoPacksAtAllIsToldAndNothingIsWritten) {
   EXPECT_FALSE(fs::exists(folder_ / "out"));
 }
 
-// A few bytes may say of a program that it has a million ranks; each takes memory.
+// A few bytes may claim that a program has a million ranks, each of which takes memory.
 TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
   const auto path = folder_ / "packs" / "one";
   const auto complaints_of = [&](std::uint32_t ranks, std::uint32_t world_ranks) {

@@ -1,4 +1,4 @@
-// The analyzer's sentences, as a terminal gets them.
+// The sentences that the analyzer prints on a terminal.
 #include "analyzer/results/results.hpp"
 
 #include <gmock/gmock.h>

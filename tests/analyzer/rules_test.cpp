@@ -1,4 +1,5 @@
-// Rules are read, or refused with the place; what holds becomes commands, not too many, and ends in time.
+// Rules are read, or refused with the position of the fault; rules that hold become a limited number of commands, and
+// end in time.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -198,7 +199,7 @@ TEST_F(CommandFile, EachCommandHasANumberOfItsOwn) {
   EXPECT_EQ(numbers.size(), std::size_t{kWriters * kCommands});
 }
 
-TEST_F(CommandFile, NobodyWaitsForAnotherOrWritesTooMuch) {
+TEST_F(CommandFile, WritersNeverWaitOrWriteTooMuch) {
   EXPECT_EQ(append_command(folder_, {0, "0-3", "solver", "rate=1"}, WhenBusy::kReturn).number, 1u);
   const auto full = append_command(folder_, {0, "*", "*", "rate=1"}, WhenBusy::kReturn, 40);
   EXPECT_EQ(full.number, 0u);
@@ -245,7 +246,7 @@ class RuleActing : public ::testing::Test {
                        return Appended{1, false, ""};
                      });
   }
-  // What the programs are told at that moment.
+  // The commands to the programs at that moment.
   std::vector<std::string> act(const std::vector<RuleOfRank>& held, std::chrono::milliseconds at) {
     TimesHeld times;
     for (const RuleOfRank& each : held) ++times[each];

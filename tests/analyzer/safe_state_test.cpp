@@ -1,5 +1,5 @@
-// What analyzers leave when their launch is ended becomes one report, as if they had merged over MPI; what is broken or
-// not there is said.
+// States that analyzers write when their launch is ended become one report, as if they had merged over MPI; broken or
+// missing states are reported.
 #include "analyzer/states/safe_state.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ class SafeStateTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Ranks go to the analyzers in turn; each leaves its state.
+  // Ranks are assigned to the analyzers in turn; each writes its state.
   void leave_states(unsigned analyzers, const std::string& prefix = kSafeStatePrefix) {
     const replay::SyntheticProgram program{.ranks = 8, .steps = 20};
     const std::vector<knowledge_sources::Program> programs{{.partition = 0, .name = "solver", .ranks = 8}};
@@ -104,7 +104,7 @@ TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
   EXPECT_EQ(three.analyzer_ranks, 3u);
 }
 
-// `ardoise control` makes a list of all ranks, and a merge facts of each.
+// `ardoise control` builds a list of all ranks, and a merge collects facts about each.
 TEST_F(SafeStateTest, MoreRanksThanThereAreBytesAreNotBelieved) {
   const auto state_of = [&](std::uint32_t ranks) {
     AnalyzerRun run({.workers = 1, .analyses = load_plugins(ARDOISE_PLUGIN_DIR, {}).analyses});
@@ -120,7 +120,7 @@ TEST_F(SafeStateTest, MoreRanksThanThereAreBytesAreNotBelieved) {
 }
 
 // The output of `ardoise status` and `ardoise control`.
-TEST_F(SafeStateTest, NoNameOfALaunchIsShownAsItIs) {
+TEST_F(SafeStateTest, NamesOfALaunchAreMadePrintable) {
   for (const std::string& hostile : kHostile) {
     const std::string name = hostile + std::string(3000, 'x');
     fs::remove_all(folder_);
@@ -173,7 +173,7 @@ TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {
   EXPECT_GT(calls_of(run), 0u);
 }
 
-// What analyzers that were killed had when somebody asked.
+// The data of killed analyzers at the time of the last snapshot.
 TEST_F(SafeStateTest, TheLastSnapshotIsBetterThanNothing) {
   leave_states(2);
   const std::uint64_t calls = calls_of(merged());

@@ -1,4 +1,4 @@
-// What ranks did comes into the file, whole, whatever comes late.
+// The activity of ranks is written to the file completely, in spite of late data.
 #include "analyzer/results/snapshot_log.hpp"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ class SnapshotLogTest : public ::testing::Test {
                    std::chrono::milliseconds(0)};
 };
 
-// Calls of the first thread in order, of I/O and waits up to ten snapshots later, flushes in between.
+// Calls of the first thread come in order, those of I/O and waits up to ten snapshots later, with flushes in between.
 TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
   std::mt19937_64 random(25112026);
   const auto below = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random); };
@@ -89,7 +89,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
         moments.push_back(
             {.kind = Moment::Kind::kMark, .begin = time, .key = 9, .sums = {0, static_cast<std::uint64_t>(i), 0}});
       series.add_first_thread(packs++, moments);
-      // What it waited for is known later yet.
+      // Its wait becomes known even later.
       waits.emplace_back(time, below(10));
       given.waited += waits.back().second;
       if (below(300) == 0) {
@@ -121,7 +121,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
   }
 }
 
-// A pipe that is not read is the slowest of all disks.
+// A pipe without a reader is the slowest of all disks.
 TEST_F(SnapshotLogTest, WorkersDoNotWaitForTheDisk) {
   const std::string path = (folder_ / "snapshots-0.ards").string();
   std::array<int, 2> pipe{};
@@ -150,7 +150,7 @@ TEST_F(SnapshotLogTest, WorkersDoNotWaitForTheDisk) {
   EXPECT_EQ(sums(table(), SeriesKind::kSnapshot).calls, kSnapshots);
 }
 
-// Of one rank: a wait that is told long after its call, or before it, is in the snapshot of the call.
+// A wait that is reported long after its call, or before it, is in the snapshot of the call.
 TEST(RankSeries, AWaitIsInTheSnapshotOfItsCallWheneverItIsTold) {
   const std::uint64_t key = key_of_call(false, 1, 7);
   const auto visit = [&](std::int64_t begin) {

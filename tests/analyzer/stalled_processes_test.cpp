@@ -1,4 +1,4 @@
-// Files of stands whose claims would fill the memory.
+// State files of stalled processes, also damaged ones with sizes that would fill the memory.
 #include "analyzer/hangs/stalled_processes.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "instrument/format/pack_file.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
 #include "replay/pack_maker.hpp"
 
 namespace ardoise::analyzer {
@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class StandsTest : public ::testing::Test {
+class StalledProcessesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) /
@@ -32,10 +32,10 @@ class StandsTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   // A process that is in a barrier of a communicator of so many ranks.
-  void leave_stand(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size,
+  void write_state(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size,
                    CommunicatorKind kind = CommunicatorKind::kIntra) const {
     replay::PackMaker maker({.rank = rank});
-    maker.define(instrument::StandDefinition{});
+    maker.define(instrument::ProcessStateDefinition{});
     const RankRange range{0, size, 1};
     maker.define(CommunicatorDefinition{2, kind, group_hash, 0, size, 0, 0, 1, 0, 0, 1},
                  std::span(&range, 1), std::string_view("theirs"));
@@ -45,7 +45,7 @@ class StandsTest : public ::testing::Test {
     call.flags = instrument::kOpenCall;
     maker.define(instrument::RecentCallsDefinition{0, 1, 0}, std::span<const instrument::RecentCall>(&call, 1));
     maker.flush();
-    instrument::PackFileWriter file(folder_ / instrument::stand_name(0, rank));
+    instrument::PackFileWriter file(folder_ / instrument::process_state_name(0, rank));
     for (auto& pack : maker.take()) EXPECT_TRUE(file.write(pack.bytes()));
   }
   [[nodiscard]] std::vector<std::shared_ptr<const CommView>> comms() const {
@@ -59,9 +59,9 @@ class StandsTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(StandsTest, MembersOfACommunicatorAreThoseOfItsRanges) {
-  leave_stand(0, 1, 3);
-  leave_stand(1, 1, 3);
+TEST_F(StalledProcessesTest, MembersOfACommunicatorAreThoseOfItsRanges) {
+  write_state(0, 1, 3);
+  write_state(1, 1, 3);
   const auto all = comms();
   ASSERT_THAT(all, SizeIs(2));
   EXPECT_EQ(all[0], all[1]);
@@ -70,19 +70,19 @@ TEST_F(StandsTest, MembersOfACommunicatorAreThoseOfItsRanges) {
 }
 
 // A damaged file: an intercommunicator whose other group is empty. The first member of such a list was read.
-TEST_F(StandsTest, ACommunicatorWithoutMembersIsNotKnown) {
-  leave_stand(0, 1, 1, CommunicatorKind::kInter);
+TEST_F(StalledProcessesTest, ACommunicatorWithoutMembersIsNotKnown) {
+  write_state(0, 1, 1, CommunicatorKind::kInter);
   const auto all = comms();
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_FALSE(all[0]->is_whole);
 }
 
-TEST_F(StandsTest, ACommunicatorForWhichMemoryHasNoRoomIsNotKnown) {
+TEST_F(StalledProcessesTest, ACommunicatorForWhichMemoryHasNoRoomIsNotKnown) {
   constexpr std::uint32_t kRoom = 1u << 24;
-  leave_stand(0, 1, kRoom + 1);
-  leave_stand(1, 2, kRoom - 1);
-  leave_stand(2, 3, 2);
-  leave_stand(3, 4, 1);
+  write_state(0, 1, kRoom + 1);
+  write_state(1, 2, kRoom - 1);
+  write_state(2, 3, 2);
+  write_state(3, 4, 1);
   const auto all = comms();
   ASSERT_THAT(all, SizeIs(4));
   EXPECT_FALSE(all[0]->is_whole);

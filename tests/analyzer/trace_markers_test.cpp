@@ -1,4 +1,4 @@
-// What the report says as markers of a trace.
+// Findings of the report as markers in a trace.
 #include "analyzer/results/trace_markers.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What is left of processes: nothing is counted twice, what cannot be read is said.
+// Files of dead processes: no pack is counted twice, and unreadable files are reported.
 #include "analyzer/sources/unsent_packs.hpp"
 
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "instrument/format/pack_file.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "replay/synthetic.hpp"
 
 namespace ardoise::analyzer {
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class RemainsTest : public ::testing::Test {
+class UnsentPacksTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::path(::testing::TempDir()) /
@@ -29,10 +29,10 @@ class RemainsTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // The packs of one rank. How many.
+  // Writes the packs of one rank and returns their number.
   std::uint64_t leave(std::uint32_t rank, const char* behind_name = "") {
     const replay::SyntheticProgram program{.ranks = 4, .steps = 20};
-    instrument::PackFileWriter file(folder_ / (instrument::remains_name(0, rank) + behind_name));
+    instrument::PackFileWriter file(folder_ / (instrument::unsent_file_name(0, rank) + behind_name));
     std::uint64_t packs = 0;
     for (auto& pack : replay::synthetic_packs(program, rank)) {
       EXPECT_TRUE(file.write(std::as_bytes(pack.writable())));
@@ -49,7 +49,7 @@ class RemainsTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(RemainsTest, ComeOnce) {
+TEST_F(UnsentPacksTest, ComeOnce) {
   const std::uint64_t packs = leave(1);
   UnsentPacks unsent(folder_);
   EXPECT_FALSE(unsent.open({0, 2}));
@@ -60,18 +60,18 @@ TEST_F(RemainsTest, ComeOnce) {
   EXPECT_THAT(unsent.arrived(), ElementsAre(std::pair(ProcessKey{0, 1}, packs)));
 }
 
-TEST_F(RemainsTest, WhatHadArrivedIsLeftOut) {
+TEST_F(UnsentPacksTest, WhatHadArrivedIsLeftOut) {
   const std::uint64_t packs = leave(1) + leave(3);
-  leave(2, instrument::kUnfinishedRemains);
+  leave(2, instrument::kUnfinishedSuffix);
   UnsentPacks unsent(folder_, {{{0, 1}, 2}});
   EXPECT_EQ(unsent.open_all(), 2u) << "but for what is not whole";
   EXPECT_EQ(count(unsent), packs - 2);
   EXPECT_THAT(unsent.complaints(), IsEmpty());
 }
 
-TEST_F(RemainsTest, ABrokenFileIsSaid) {
+TEST_F(UnsentPacksTest, ABrokenFileIsSaid) {
   const std::uint64_t packs = leave(0);
-  const auto file = folder_ / instrument::remains_name(0, 0);
+  const auto file = folder_ / instrument::unsent_file_name(0, 0);
   fs::resize_file(file, fs::file_size(file) - 8);
   UnsentPacks unsent(folder_);
   EXPECT_TRUE(unsent.open({0, 0}));
@@ -79,12 +79,12 @@ TEST_F(RemainsTest, ABrokenFileIsSaid) {
   EXPECT_THAT(unsent.complaints(), ElementsAre(HasSubstr("is read only up to a bad pack")));
 }
 
-TEST(RemainsFolder, IsThatOfTheAnalyzersCommand) {
-  using instrument::remains_folder;
-  EXPECT_EQ(remains_folder("analyzer --quiet --output /a/b --command 'x'"), "/a/b");
-  EXPECT_EQ(remains_folder("analyzer --output /a b"), "/a b");
-  EXPECT_EQ(remains_folder("analyzer --output relative"), "");
-  EXPECT_EQ(remains_folder("analyzer"), "");
+TEST(OutputFolder, IsThatOfTheAnalyzersCommand) {
+  using instrument::output_folder_of;
+  EXPECT_EQ(output_folder_of("analyzer --quiet --output /a/b --command 'x'"), "/a/b");
+  EXPECT_EQ(output_folder_of("analyzer --output /a b"), "/a b");
+  EXPECT_EQ(output_folder_of("analyzer --output relative"), "");
+  EXPECT_EQ(output_folder_of("analyzer"), "");
 }
 
 }  // namespace

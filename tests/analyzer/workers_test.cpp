@@ -1,4 +1,4 @@
-// How many threads an analyzer starts by itself.
+// The default number of an analyzer's threads.
 #include "analyzer/run/workers.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(CrowdingNotice, NamesBothNumbers) {
   EXPECT_TRUE(crowding_notice(2, 7).starts_with("7 processes of this launch, analyzers included, shared the 2 processors"));
 }
 
-TEST(Workers, UnknownLaunchCountsNobodyElse) { EXPECT_EQ(workers_for(4, 0), 4U); }
+TEST(Workers, AnUnknownLaunchCountsNoOtherProcesses) { EXPECT_EQ(workers_for(4, 0), 4U); }
 
 }  // namespace
 }  // namespace ardoise::analyzer

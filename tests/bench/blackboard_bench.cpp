@@ -1,5 +1,5 @@
-// Jobs per second of the blackboard beside a oneTBB flow graph of the same shape, with jobs that do nothing but count:
-// what is measured is the cost of scheduling. Run by tools/bench; prints a table of nanoseconds and ratios.
+// Jobs per second of the blackboard beside a oneTBB flow graph of the same shape, with jobs that only count: the cost
+// of scheduling. Run by tools/bench; prints a table of nanoseconds and ratios.
 //
 //   one stage   source → f                 three stages   source → f → g → h
 //   join        source ⇉ (a, b) → f        fed            this thread, outside → f
@@ -38,7 +38,7 @@ constexpr EntryType kA = entry_type("bench", "a");
 constexpr EntryType kB = entry_type("bench", "b");
 constexpr EntryType kC = entry_type("bench", "c");
 
-// What the last stage of either side does, and the proof that all items came through.
+// The last stage on both sides; it proves that all items arrived.
 struct alignas(64) Slot {
   long count = 0;
 };
@@ -325,6 +325,6 @@ int main() {
       if (shape.empty) worst[workers - 1] = std::min(worst[workers - 1], ratio);
     }
   }
-  // Of the empty jobs, the worst shape, not a mean.
+  // The worst shape with empty jobs, not a mean.
   fmt::print("bench: blackboard_jobs_ratio_1w={:.2f} blackboard_jobs_ratio_2w={:.2f}\n", worst[0], worst[1]);
 }

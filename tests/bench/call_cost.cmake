@@ -1,4 +1,4 @@
-# What a call costs more: cmake --build build --target call_cost_bench && build/bin/call_cost_bench
+# The extra cost of a call: cmake --build build --target call_cost_bench && build/bin/call_cost_bench
 enable_language(Fortran)
 find_package(MPI REQUIRED COMPONENTS C Fortran)
 add_executable(call_cost_c call_cost_loop.c)

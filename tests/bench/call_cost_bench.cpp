@@ -1,4 +1,4 @@
-// What one MPI call costs more under Ardoise: the loops of call_cost_loop.c and .f90 run native, with libvmpi.so
+// The extra cost of one MPI call under Ardoise: the loops of call_cost_loop.c and .f90 run native, with libvmpi.so
 // preloaded (wrappers, no observer) and with libardoise.so recording every call (two clock reads, call site, record,
 // totals) into packs that go to /dev/null, in turns, several rounds. Prints medians; the last line is for tools/bench.
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// Packs of a program named `name` go nowhere: its capture file is a link to /dev/null.
+// Discards the packs of the programs with these names: the capture files are links to /dev/null.
 std::filesystem::path make_sink(const std::vector<std::string>& names) {
   const auto directory = std::filesystem::temp_directory_path() / fmt::format("ardoise_call_cost_{}", ::getpid());
   std::filesystem::create_directories(directory);
@@ -54,7 +54,7 @@ bool run(Mode mode, const std::string& language, const std::string& program, con
 }  // namespace
 
 int main() {
-  // As root, mpirun wants to be told twice.
+  // As root, mpirun requires two variables.
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
   ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   const std::array<std::pair<std::string, std::string>, 2> programs{
@@ -81,7 +81,7 @@ int main() {
              "observed adds", kRounds);
   double worst_unobserved = 0, worst_observed = 0;
   for (const auto& [call, modes] : results) {
-    // A pair of calls shows in the table as the sum of both, and counts as half of it.
+    // The table shows the sum of a pair of calls, which counts as half for each.
     const int calls = call.find('+') == std::string::npos ? 1 : 2;
     const double native = median(modes[kNative]);
     const double unobserved = median(modes[kUnobserved]) - native, observed = median(modes[kObserved]) - native;

@@ -1,5 +1,5 @@
 /* Times cheap MPI calls, for call_cost: prints "function nanoseconds" for each, the shortest of many batches. Cheap on
- * purpose: what a tool adds shows best beside a call that does little itself. */
+ * purpose: the extra cost of a tool shows best beside a call that does little itself. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

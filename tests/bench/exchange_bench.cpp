@@ -1,6 +1,6 @@
-// What it costs that ranks wait for ranks of other analyzers: the synthetic program of tests/replay, whose ranks have
-// 26 neighbours each, over 1, 2 and 4 analyzers, with `waits` alone. Nanoseconds a message, summed over the analyzers,
-// and bytes between them for each end of a message that has to travel. The waits must be the same.
+// The cost of waits for ranks of other analyzers: the synthetic program of tests/replay, in which ranks have 26
+// neighbours each, over 1, 2 and 4 analyzers, with `waits` alone. Prints nanoseconds per message, summed over the
+// analyzers, and bytes between them for each end of a message that is sent on. The waits must be the same.
 //
 //   exchange_bench [ranks]     default: 10,000
 #include <fmt/core.h>

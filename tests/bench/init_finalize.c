@@ -1,4 +1,4 @@
-/* What MPI_Init and MPI_Finalize take together, in seconds, of the slowest rank: the last line, "init_finalize 0.123". */
+/* The time of MPI_Init and MPI_Finalize together, in seconds, of the slowest rank: the last line, "init_finalize 0.123". */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>

@@ -34,7 +34,7 @@ class Bench:
         """Output of two ranks of the program."""
         environment = dict(self.environment)
         if pinned:
-            # With more processes than slots Open MPI yields the core in every wait; all three are to do the same.
+            # With more processes than slots Open MPI yields the core in every wait; all three must do the same.
             environment["OMPI_MCA_mpi_yield_when_idle"] = "0"
         line = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2"]
         if mode == "virtual":

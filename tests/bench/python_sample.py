@@ -1,4 +1,4 @@
-"""Prints what Python's frames add to a sample: python_sample.py LIBRARY"""
+"""Prints the cost of Python's frames in a sample: python_sample.py LIBRARY"""
 import ctypes
 import sys
 

@@ -1,5 +1,5 @@
-// What Python's side of a stack adds to a sample, as a library that a Python script calls some functions deep: the walk
-// of the native stack, and the same with Python's frames read (asked for page by page, as in the signal handler) and
+// The cost of Python's part of a stack in a sample, as a library that a Python script calls several functions deep: the
+// walk of the native stack, and the same with Python's frames read (each page checked, as in the signal handler) and
 // merged. Medians, ns.
 #include <algorithm>
 #include <chrono>

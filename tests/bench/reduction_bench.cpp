@@ -29,7 +29,7 @@ struct Input {
   std::vector<std::span<std::byte>> packs;
   std::vector<knowledge_sources::Program> programs;
   std::uint64_t events = 0, calls = 0;
-  // What the packs lie in.
+  // The storage of the packs.
   std::vector<replay::Pack> made;
   instrument::PackFile file;
 };
@@ -49,7 +49,7 @@ Input synthetic_input() {
   Input input;
   const replay::SyntheticProgram program{.ranks = 64, .steps = 300};
   input.programs.push_back({0, "synthetic", program.ranks});
-  // As they come from ranks that run side by side.
+  // In the order of ranks that run in parallel.
   std::vector<std::vector<replay::Pack>> of_ranks;
   std::size_t most = 0;
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
@@ -125,8 +125,7 @@ std::size_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-// MiB that the analyzer holds after two steps of all ranks: everything is as large as it will ever be, whatever the
-// time.
+// MiB that the analyzer holds after two steps of all ranks, when all tables have their final size.
 double memory(std::uint32_t ranks) {
   const std::size_t before = heap_bytes();
   blackboard::Blackboard board(single_threaded());

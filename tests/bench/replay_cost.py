@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a replay adds to a call of MPI, beside the bare calls; and the run time of a master with workers while its races are
+"""The extra cost of a replay per MPI call, beside the bare calls; and the run time of a master with workers while its races are
 recorded, and while they are forced, beside that without.
 
     replay_cost.py BUILD_FOLDER [--rounds N] [--ranks N]
@@ -28,7 +28,7 @@ def run(line):
 
 
 def replay_cost(build, folder, rounds):
-    """Nanoseconds a call: of the bare loop, and of the replay less that."""
+    """Nanoseconds per call: of the bare loop, and of the replay minus that."""
     loop = ["mpirun", "-n", "1", f"{build}/bin/replay_loop"]
     run([f"{build}/bin/ardoise", "--quiet", "--no-report", "--sample", "off", "--policy", "block", "--trace",
          "all,attributes=arguments", "--output", folder / "report"] + loop)

@@ -1,4 +1,4 @@
-/* Calls that take nearly no time, for replay_cost.py: what a replay adds to each. Prints calls and seconds. */
+/* Calls that take nearly no time, for replay_cost.py: the extra cost of a replay for each. Prints calls and seconds. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
-// How long a user waits after the last program ended: to summary.txt and profile.json, then to report.pdf, for a run of
-// two programs (64 ranks in all). With an argument N, also writes and reads the profile of one program of N ranks with
-// 26 neighbours each. The last line is for tools/bench: `bench: json_seconds=… pdf_seconds=…`.
+// The time that a user waits after the last program ended: to summary.txt and profile.json, then to report.pdf, for a
+// run of two programs (64 ranks in all). With an argument N, also writes and reads the profile of one program of N
+// ranks with 26 neighbours each. The last line is for tools/bench: `bench: json_seconds=… pdf_seconds=…`.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>

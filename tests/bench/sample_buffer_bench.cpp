@@ -18,7 +18,7 @@ using namespace ardoise;
 using instrument::BinPool;
 using instrument::PackClass;
 
-// Of this thread's processor time: what other programs take does not count.
+// CPU time of this thread, without that of other programs.
 double cpu_seconds() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -50,7 +50,7 @@ double store_samples(std::uint64_t samples) {
     }
     return seconds_since(begin) * 1e9 / static_cast<double>(samples);
   };
-  run();  // the kernel gives every page at its first touch, once in a process
+  run();  // the kernel allocates each page at its first touch, once in a process
   return run();
 }
 

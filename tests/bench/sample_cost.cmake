@@ -1,4 +1,4 @@
-# What one sample costs, beside the C library's backtrace().
+# The cost of one sample, beside the C library's backtrace().
 foreach(kind fp no_fp)
   add_library(sample_cost_frames_${kind} OBJECT sample_cost_frames.cpp)
   target_compile_definitions(sample_cost_frames_${kind} PRIVATE FRAMES=frames_${kind})

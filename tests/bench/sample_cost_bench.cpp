@@ -1,6 +1,6 @@
-// What one sample costs from the handler's entry to its exit, with 16 frames on the stack, with and without frame
-// pointers; beside it backtrace() of the C library (the compiler's unwinder) in a handler of its own. Signals are sent
-// to ourselves, runs are interleaved, medians are printed.
+// The cost of one sample from the handler's entry to its exit, with 16 frames on the stack, with and without frame
+// pointers; beside it backtrace() of the C library (the compiler's unwinder) in a separate handler. The benchmark sends
+// the signals to itself; runs are interleaved, medians are printed.
 #include <execinfo.h>
 #include <fmt/core.h>
 #include <sys/syscall.h>
@@ -83,7 +83,7 @@ int main() {
   auto recorder = std::make_unique<Recorder>(Settings{}, nowhere, PackIdentity{}, std::uint64_t{1} << 62, true);
   SamplerSettings settings;
   settings.share = 0;
-  // At the default rate the timer interrupts now and then, too; the medians do not notice.
+  // At the default rate the timer interrupts occasionally as well, which the medians ignore.
   auto sampling = std::make_unique<Sampler>(*recorder, settings, 1e9 / scale,
                                             [](std::string_view sentence) { fmt::print("{}\n", sentence); });
   ThreadRecorder* const thread = recorder->threads.adopt(now());

@@ -140,7 +140,7 @@ double mark_ns() {
   for (int round = 0; round < 5; ++round) {
     const auto begin = Clock::now();
     for (int i = 0; i < kMarks; ++i) {
-      const Stay stay(thread.activity, Activity::kRecording, recorder.active);
+      const ActivityScope scope(thread.activity, Activity::kRecording, recorder.active);
       recorder.mark(thread, MarkKind::kValue, "residual", static_cast<std::uint64_t>(i));
       thread.may_send = true;
       if (i % 1000 == 0) recorder.sender.pump();

@@ -1,6 +1,6 @@
-// How long an analyzer takes no packs when somebody asks for what was measured so far: its workers end the job that
-// they are at, and its process is copied. By the size of what it knows: programs of 1,000 and 10,000 ranks with 26
-// neighbours each, while packs come as fast as it takes them.
+// The time during which an analyzer takes no packs when a snapshot is requested: its workers finish their current jobs,
+// and its process is copied. By the size of its data: programs of 1,000 and 10,000 ranks with 26 neighbours each, while
+// packs arrive as fast as it takes them.
 //
 // The limit is a bare fork() of the same process.
 #include <fmt/core.h>
@@ -61,7 +61,7 @@ Result measure(std::uint32_t ranks) {
   analyzer::SafeKeeper keeper;
   std::vector<double> stops, forks, states;
   for (std::size_t next = 0; stops.size() < 25;) {
-    // Packs that came a second time are counted as they came; it is their work that matters here.
+    // Packs that arrive a second time are counted again; only the work matters here.
     for (std::size_t i = 0; i < packs.size() / 25 + 1; ++i, next = (next + 1) % packs.size()) {
       while (!run.wait_for_room(std::chrono::milliseconds(1))) continue;
       run.submit(analyzer::SourcedPack{packs[next].writable(), no_release, nullptr});

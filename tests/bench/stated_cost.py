@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What reports state as the tool's cost against what it costs: five programs on one rank, natively and observed in turn.
+"""The tool's cost as stated in reports against its real cost: five programs on one rank, natively and observed in turn.
 
     stated_cost.py BUILD_FOLDER [--rounds N]
 

@@ -10,10 +10,10 @@ foreach(writers 1 2 4)
 endforeach()
 add_custom_target(bench_stream ${stream_bench_runs} DEPENDS stream_bench VERBATIM USES_TERMINAL)
 
-# What maps cost at 4,096 and 65,536 processes; no MPI.
+# The cost of maps at 4,096 and 65,536 processes; no MPI.
 add_executable(stream_map_bench stream_map_bench.cpp)
 target_link_libraries(stream_map_bench PRIVATE ardoise_vmpi_logic fmt::fmt)
 
-# What partitions, maps and streams cost one process at 4,096 and 65,536 processes; MPI replaced by a model.
+# The cost of partitions, maps and streams for one process at 4,096 and 65,536 processes; a model replaces MPI.
 add_executable(stream_scale_bench stream_scale_bench.cpp)
 target_link_libraries(stream_scale_bench PRIVATE ardoise_vmpi_stream fmt::fmt)

@@ -1,5 +1,5 @@
-// What a map costs one process: the three policies that are computed locally, at sizes no test machine has. Beside it
-// the cost of what a map can't go below: writing the list of its counterparts. stream.cmake builds it.
+// The cost of a map for one process: the three policies that are computed locally, at sizes beyond any test machine.
+// The rival is the lower bound: writing the list of counterparts. stream.cmake builds it.
 #include <fmt/core.h>
 
 #include <chrono>

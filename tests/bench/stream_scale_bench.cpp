@@ -1,7 +1,7 @@
-// What partitions, maps, opening a stream and the stream itself cost one process of a large launch, with MPI's part
-// replaced by a model in this thread: 4,096 and 65,536 processes that write to 1/64 of them. Counts what a process
-// sends and receives, the heap it holds (this program's operator new) and the time of our code; the model's own time is
-// in it, so times are upper bounds. stream.cmake builds it; the last lines are for tools/bench.
+// The cost of partitions, maps, the opening of a stream and the stream itself for one process of a large launch, with a
+// model in this thread in place of MPI: 4,096 and 65,536 processes that write to 1/64 of them. Counts the messages of a
+// process, its heap (this program's operator new) and the time of the code. The time of the model is included, so times
+// are upper bounds. stream.cmake builds it; the last lines are for tools/bench.
 #include <fmt/core.h>
 #include <time.h>
 
@@ -83,7 +83,7 @@ double cpu_ns() {
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// CPU time of work(), and the heap that it left behind.
+// CPU time of work(), and the heap that remains allocated after it.
 struct Cost {
   double ns;
   double bytes;
@@ -126,7 +126,7 @@ void measure(int universe) {
   row("map, round-robin", universe, "slave", slave_map.ns / slaves, 4, 0);
   row("map, round-robin", universe, "master", master_map.ns / masters, master_map.bytes / masters, 0);
 
-  // Opening: everybody says hello to its peers, and its verdict.
+  // Opening: every process sends hello to its peers, and its verdict.
   ModelControl model(universe);
   std::deque<UncountedChannel> channels;
   std::deque<Mailbox> mailboxes;

@@ -1,11 +1,11 @@
-// What attributes cost in a trace, from none to eight on each event, as figure 5 of the paper on attributes and replay
-// has it for OTF: bytes of the event files, the time to write them, and the time to read them (ArchiveReader), both of
-// the processor. Twice:
+// The cost of attributes in a trace, from none to eight on each event, like figure 5 of the paper on attributes and
+// replay for OTF: bytes of the event files, the time to write them, and the time to read them (ArchiveReader), both as
+// CPU time. Twice:
 //
-//   with the events    as arguments, messages and what the trace itself tells: each goes to the file with its event
-//   as values          of a plug-in (event_values.hpp): noted in a file, attached when the events are copied in the end
+//   with the events    as arguments, messages and values of the trace itself: each goes to the file with its event
+//   as values          of a plug-in (event_values.hpp): noted in a file, attached when the events are copied at the end
 //
-// Each as ratios to none. Where an event has at most one, every second, fourth or eighth has one.
+// Each is a ratio to no attributes. With at most one per event, every second, fourth or eighth event has one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,19 +32,19 @@ using namespace ardoise::knowledge_sources;
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kRanks = 4;
-// Of a rank: 2 · 64,000 events, with eight values each 1,024,000, for which there is room.
+// Per rank: 2 · 64,000 events, with eight values each 1,024,000, which fit.
 constexpr std::uint64_t kCalls = 64'000, kWrittenCalls = 10 * kCalls;
 constexpr int kRepeats = 5;
 struct Ratio {
   const char* name;
-  std::uint64_t attributes, events;  // so many on one of so many events
+  std::uint64_t attributes, events;  // this many on one of this many events
 };
 constexpr std::array<Ratio, 8> kRatios{
     {{"0", 0, 1}, {"1/8", 1, 8}, {"1/4", 1, 4}, {"1/2", 1, 2}, {"1", 1, 1}, {"2", 2, 1}, {"4", 4, 1}, {"8", 8, 1}}};
 
 double seconds_since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
 
-// Values as they are: most are small, some are not.
+// Realistic values: most are small.
 std::uint64_t value_of(std::uint64_t event, std::uint64_t attribute) {
   return (event * 2654435761u + attribute * 40503u) >> (event % 4 * 8 + 4) & 0xFFFFFF;
 }

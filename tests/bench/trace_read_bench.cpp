@@ -1,6 +1,6 @@
-// How fast an archive of OTF2 is read: by OTF2 alone with callbacks that do nothing, by ArchiveReader a location after
-// the other and side by side, with a consumer that does nothing. The archive is made first: four ranks, per message
-// MPI_Isend and MPI_Recv with what completes them.
+// The speed of reading an OTF2 archive: by OTF2 alone with empty callbacks, and by ArchiveReader one location after the
+// other and in parallel, with an empty consumer. The archive is created first: four ranks, MPI_Isend and MPI_Recv with
+// their completions for each message.
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
-// How fast one core makes events of OTF2 from packs (order, selection, numbers of regions and requests, OTF2's writer,
-// the file), and how many bytes they take on disk. An event is one of OTF2's: an MPI_Isend is three, Enter, MpiIsend
-// and Leave.
+// The speed of one core that makes events of OTF2 from packs (order, selection, numbers of regions and requests, OTF2's
+// writer, the file), and their bytes on disk. An event is one of OTF2's: an MPI_Isend is three, Enter, MpiIsend and
+// Leave.
 //
 // The limit is OTF2's writer alone: the same events, read back from the archive, written once more from memory.
 #include <fmt/core.h>
@@ -34,7 +34,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 
 void keep_pack(void*, std::span<std::byte>) noexcept {}
 
-// Seconds until the event files are whole; then the archive is made in `folder`.
+// Seconds until the event files are complete; then the archive is created in `folder`.
 double write_trace(std::vector<replay::Pack>& packs, const fs::path& folder) {
   TraceArchive archive(folder);
   archive.begin([](const std::string& sentence) {

@@ -1,4 +1,4 @@
-// What a board does with what is submitted: levels, order without workers, descendants, drain, destruction, counters.
+// Submission to a board: levels, order without workers, descendants, drain, destruction, counters.
 #include "blackboard/blackboard.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_P(Boards, UnmatchedEntriesAreLetGoAtOnce) {
   EXPECT_EQ(board.counters().unmatched, 1u);
 }
 
-// Each job brings about two more, eleven generations deep: 2^12 - 1 jobs, and drain() waits for all of them.
+// Each job submits two more, eleven generations deep: 2^12 - 1 jobs, and drain() waits for all of them.
 TEST_P(Boards, DrainWaitsForDescendants) {
   Blackboard board(options());
   std::atomic<int> jobs{0};
@@ -77,8 +77,8 @@ TEST_P(Boards, DrainWaitsForDescendants) {
   }
 }
 
-// A chain has one job alive at any time; drain() called in the middle of it must not take the moment between a job's
-// end and its child's for the end.
+// A chain has one job alive at any time; drain() called in the middle of it must not mistake the moment between a job's
+// end and its child's begin for the end.
 TEST_P(Boards, DrainFollowsAChain) {
   constexpr int kLength = 300;
   Blackboard board(options());
@@ -86,7 +86,7 @@ TEST_P(Boards, DrainFollowsAChain) {
   board.add({"chain", {kNumber}, [&](const Context& context, std::span<EntryRef> entries) {
                const int value = entries[0].as<int>();
                left.store(value, std::memory_order_relaxed);
-               // Jobs of several lengths, some as long as a look at the counters takes.
+               // Jobs of several lengths, some as long as a check of the counters.
                for (int i = 0; i < 20 * (value % 16); ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
                if (value > 0) context.board.submit(number(value - 1));
              }});

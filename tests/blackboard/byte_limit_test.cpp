@@ -1,4 +1,4 @@
-// The bytes of a board: counted while entries live, limited by who asks, safe when the board is gone first.
+// The bytes of a board: counted while entries live, limited per submitter, safe if the board is destroyed first.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -80,8 +80,8 @@ TEST(ByteLimit, IsReachedAndLeft) {
   EXPECT_TRUE(board.wait_below_limit(milliseconds(0)));
 }
 
-// What ingest does: submit, and wait whenever over the limit. With the wait the bytes never exceed limit + one pack,
-// and a lost wake-up would end a wait by its time-out.
+// As ingest does: submit, and wait whenever over the limit. With the wait the bytes never exceed limit + one pack, and
+// a lost wake-up would end a wait by its time-out.
 TEST(ByteLimit, HoldsBackAFastSubmitter) {
   constexpr std::size_t kLimit = 10000;
   constexpr std::size_t kSize = 1000;

@@ -1,5 +1,5 @@
-// The ways that a usual machine and a usual number of threads never take: fences without the kernel's help, and more
-// threads than have a slot of their own.
+// Code paths that a usual machine and a usual number of threads never take: fences without the kernel's help, and more
+// threads than slots.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr EntryType kOther = entry_type("", "other");
 
-// Everything that needs the fences: sleeping and waking, adding and removing, waiting for bytes.
+// All operations that need the fences: sleeping and waking, adding and removing, waiting for bytes.
 void exercise_board(unsigned workers, int rounds) {
   std::atomic<int> jobs{0}, joined{0};
   Blackboard board({.workers = workers, .byte_limit = 1000, .on_failure = {}});
@@ -76,7 +76,7 @@ TEST(ThreadSlots, AreOwnWhileThereAreAndGivenBack) {
       EXPECT_LE(users[i], 1);
       own += users[i];
     }
-    // Other threads of this process may hold a few; without giving back, the second round would find none.
+    // Other threads of this process may hold a few; if they were not returned, the second round would find none.
     EXPECT_GE(own, static_cast<int>(kOwnSlots) - 4);
     EXPECT_EQ(own + users[kOwnSlots], kThreads);
   }

@@ -75,7 +75,7 @@ TEST(JobQueue, SpreadsOverItsSharedFifos) {
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
 }
 
-// A worker that is not taking jobs is helped after two looks; one that is taking them is left alone.
+// A worker that takes no jobs is helped after two checks; a worker that takes them is left alone.
 TEST(JobQueue, HelpsOnlyWhoDoesNotKeepUp) {
   JobQueue queue(2);
   JobQueue::Hand owner(0), helper(1);
@@ -88,7 +88,7 @@ TEST(JobQueue, HelpsOnlyWhoDoesNotKeepUp) {
   EXPECT_TRUE(queue.maybe_filled());
   ASSERT_TRUE(queue.pop(taken, helper));  // and none since
   EXPECT_EQ(value(taken), 2u);
-  // The helper took half of them, so the owner goes on with the rest, and the helper has its share at home.
+  // The helper took half of them, so the owner continues with the rest, and the helper has its share at home.
   EXPECT_TRUE(helper.brought_home);
   ASSERT_TRUE(queue.pop(taken, owner));
   EXPECT_EQ(value(taken), 7u);
@@ -96,7 +96,7 @@ TEST(JobQueue, HelpsOnlyWhoDoesNotKeepUp) {
   EXPECT_EQ(value(taken), 3u);
 }
 
-// Jobs at home never run out; what another thread brings is taken nevertheless.
+// Jobs at home never run out; jobs from another thread are taken nevertheless.
 TEST(JobQueue, ASelfSustainingHomeStarvesNobody) {
   JobQueue queue(1);
   JobQueue::Hand hand(0);

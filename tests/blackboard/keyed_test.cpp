@@ -1,4 +1,4 @@
-// Entries with keys: one owner for each, the same seen from every board.
+// Entries with keys: each key has one owner, and all boards agree on it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Looking at a board while no operation runs, and going on in a copy of the process.
+// Reading a board while no operation runs, and continuing in a copy of the process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,8 +67,8 @@ TEST_P(PausedBoards, RefusesToWaitForTheCallingOperation) {
   EXPECT_EQ(refused, 1);
 }
 
-// What has not run when the process is copied runs in the copy, with what these jobs bring about; the original goes on
-// by itself.
+// Jobs that were pending when the process was copied run in the copy, with their descendants; the original continues
+// independently.
 TEST_P(PausedBoards, ACopyOfTheProcessEndsWhatIsLeft) {
   Blackboard board(options());
   const EntryType later = entry_type("", "later");

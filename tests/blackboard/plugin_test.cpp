@@ -105,7 +105,7 @@ TEST(Plugin, ThatIsNoLibrarySaysSo) {
   std::filesystem::remove(path);
 }
 
-// A bare name means the file here, not a library of the system.
+// A bare name means the file in the current folder, not a library of the system.
 TEST(Plugin, IsNotSearchedInTheLibraryPath) {
   EXPECT_THAT(error_of("libm.so.6"), AllOf(HasSubstr("libm.so.6"), HasSubstr("No such file")));
 }

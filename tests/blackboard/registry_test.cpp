@@ -80,7 +80,7 @@ TEST_P(Registry, RemoveMeetsOperationsThatAreJustStarting) {
     board.submit(number(1));
     if (round % 2 == 0) std::this_thread::yield();
     board.remove(id);
-    state.reset();  // a later use is one after free, for the sanitizers
+    state.reset();  // a later use is a use after free, for the sanitizers
   }
 }
 
@@ -123,7 +123,7 @@ TEST_P(Registry, DestroysTheOperationOfARemovedSource) {
   EXPECT_EQ(captured.use_count(), 2);
   EXPECT_TRUE(board.remove(id));
   board.drain();
-  // A worker that was falling idle may be the one that destroys it, a moment later.
+  // A worker that is becoming idle may destroy it a moment later.
   while (captured.use_count() > 1) std::this_thread::yield();
 }
 
@@ -138,7 +138,7 @@ TEST_P(Registry, CapturesMayUseTheBoardWhenTheyEnd) {
   });
   board.remove(
       board.add({"ender", {entry_type("", "x")}, [end = std::move(at_end)](const Context&, std::span<EntryRef>) {}}));
-  // A worker that was falling idle may be the one that destroys it.
+  // A worker that is becoming idle may destroy it.
   while (board.counters().submitted == 0) std::this_thread::yield();
   board.drain();
   EXPECT_EQ(jobs, 1);

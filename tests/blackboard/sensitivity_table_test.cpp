@@ -35,7 +35,7 @@ TEST(SensitivityTable, FindsSourcesInOrderAndTheirKinds) {
   EXPECT_TRUE(table.find({6}).empty());
 }
 
-// Types that fall on one place, the worst a hash can do, and the type 0.
+// Types that collide in one place, the worst case of a hash, and the type 0.
 TEST(SensitivityTable, SurvivesCollisions) {
   std::vector<std::unique_ptr<Source>> owners;
   std::vector<Source*> sources;

@@ -1,4 +1,4 @@
-# Call frame information, which the sampler's signal handler reads from whatever objects a program brings along.
+# Call frame information, which the sampler's signal handler reads from all objects of a program.
 # Run: build/bin/fuzz_eh_frame -max_len=8192 CORPUS SEEDS; build/bin/fuzz_eh_frame_seeds SEEDS writes the seeds.
 if(ARDOISE_FUZZ)
   add_executable(fuzz_eh_frame ${CMAKE_CURRENT_LIST_DIR}/eh_frame.cpp ${PROJECT_SOURCE_DIR}/instrument/unwind/eh_frame.cpp)

@@ -1,6 +1,6 @@
 // Feeds bytes to the reader of call frame information. Input: the distance of the program counter from the object's
-// first byte (4 bytes), then the object, whose .eh_frame_hdr comes first. Finds reads beyond the object (with the
-// address sanitizer), undefined arithmetic, and rules that break what unwind_rule.hpp says.
+// first byte (4 bytes), then the object, which begins with .eh_frame_hdr. Finds reads beyond the object (with the
+// address sanitizer), undefined arithmetic, and rules that violate unwind_rule.hpp.
 #include "instrument/unwind/eh_frame.hpp"
 
 #include <cstdlib>

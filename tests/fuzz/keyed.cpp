@@ -1,5 +1,5 @@
-// Feeds bytes as a batch of records from another analyzer (knowledge_sources/interface/keyed.hpp) to `waits`: whatever
-// they are, the model that comes out is sound. The first byte is how many records the batch says it has.
+// Feeds bytes to `waits` as a batch of records from another analyzer (knowledge_sources/interface/keyed.hpp): for any
+// bytes the resulting model is valid. The first byte is the number of records in the batch.
 #include <cstring>
 
 #include "knowledge_sources/reduction/reduction.hpp"
@@ -11,7 +11,7 @@ using namespace ardoise;
 
 namespace {
 
-// Nonsense is refused, and the analysis goes on.
+// Invalid records are refused, and the analysis continues.
 blackboard::Options forgiving() {
   blackboard::Options options;
   options.workers = 0;

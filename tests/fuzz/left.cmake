@@ -1,4 +1,4 @@
-# Files that processes and analyzers leave in the folder of a launch.
+# Files that processes and analyzers write into the folder of a launch.
 # Run: build/bin/fuzz_left_seeds SEEDS; build/bin/fuzz_left -max_len=8192 CORPUS SEEDS
 if(ARDOISE_FUZZ)
   add_executable(fuzz_left ${CMAKE_CURRENT_LIST_DIR}/left.cpp)

@@ -1,5 +1,5 @@
-// Feeds bytes as what the processes and analyzers of a launch leave in its folder: the stands of processes, whose hang
-// is then explained, or the state of an analyzer. The first eight bytes say which ("stands", "state", zeros).
+// Feeds bytes as files that the processes and analyzers of a launch write into its folder: the states of processes,
+// whose hang is then explained, or the state of an analyzer. The first eight bytes choose ("process", "state", zeros).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 #include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/states/safe_state.hpp"
 #include "instrument/format/pack_file.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
 #include "knowledge_sources/interface/analysis.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory. libFuzzer ends without destructors, so each process removes those of processes that have ended.
+// In memory. libFuzzer ends without destructors, so each process removes the folders of ended processes.
 const fs::path& folder() {
   static const fs::path path = [] {
     const std::string prefix = "/dev/shm/fuzz_left_";
@@ -53,22 +53,22 @@ void write(const std::string& name, std::span<const std::byte> bytes) {
   if (!analyzer::write_own_file(folder() / name, text_of(bytes))) std::abort();
 }
 
-// Each pack is of one process.
-void read_all_stands(std::span<const std::byte> bytes) {
+// Each pack belongs to one process.
+void read_process_states(std::span<const std::byte> bytes) {
   for (const fs::path& file : analyzer::position_files(folder())) fs::remove(file);
   instrument::PackSequence packs(bytes);
   std::uint32_t rank = 0;
   const std::byte* begin = bytes.data();
   while (const auto pack = packs.next()) {
-    write(instrument::stand_name(0, rank++), {begin, pack->bytes()});
+    write(instrument::process_state_name(0, rank++), {begin, pack->bytes()});
     begin += pack->bytes();
   }
-  if (rank == 0) write(instrument::stand_name(0, 0), bytes);
+  if (rank == 0) write(instrument::process_state_name(0, 0), bytes);
   std::map<std::uint32_t, std::vector<analyzer::StalledProcess>> worlds;
-  for (auto& stand : analyzer::read_stalled_processes(folder()))
-    worlds[stand.process.first].push_back(std::move(stand));
-  for (const auto& [world, stands] : worlds) {
-    const std::string text = analyzer::reason_of_hang(stands).text;
+  for (auto& stalled : analyzer::read_stalled_processes(folder()))
+    worlds[stalled.process.first].push_back(std::move(stalled));
+  for (const auto& [world, processes] : worlds) {
+    const std::string text = analyzer::reason_of_hang(processes).text;
     if (text != reports::printable(text)) std::abort();
   }
 }
@@ -94,7 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(aligned.data(), data, size);
   const auto bytes = std::as_bytes(std::span(aligned)).first(size);
   const std::string_view which = text_of(bytes.first(kWhich));
-  if (which.starts_with("stands")) read_all_stands(bytes.subspan(kWhich));
+  if (which.starts_with("process")) read_process_states(bytes.subspan(kWhich));
   if (which.starts_with("state")) read_state(bytes.subspan(kWhich));
   return 0;
 }

@@ -18,9 +18,9 @@ using vmpi::FunctionId;
 
 namespace {
 
-std::string stand(std::uint32_t rank) {
+std::string process_state(std::uint32_t rank) {
   replay::PackMaker maker({.rank = rank});
-  instrument::StandDefinition fixed{};
+  instrument::ProcessStateDefinition fixed{};
   fixed.tick = 2000;
   fixed.wall_ns = 1000;
   maker.define(fixed);
@@ -86,9 +86,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path folder = argv[1];
-  std::ofstream stands(folder / "stands", std::ios::binary), one(folder / "state", std::ios::binary);
-  const bool is_written = (stands << std::string("stands\0\0", 8) << stand(0) << stand(1) << std::flush) &&
-                          (one << std::string("state\0\0\0", 8) << state(folder) << std::flush);
+  std::ofstream processes(folder / "process", std::ios::binary), one(folder / "state", std::ios::binary);
+  const bool is_written =
+      (processes << std::string("process\0", 8) << process_state(0) << process_state(1) << std::flush) &&
+      (one << std::string("state\0\0\0", 8) << state(folder) << std::flush);
   if (!is_written) std::fprintf(stderr, "The seeds cannot be written to %s.\n", argv[1]);
   return is_written ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Feeds bytes to the readers of what comes from outside: a sequence of packs, each checked, then read to the last byte
-// that the check has promised. Finds reads beyond the bytes (with the address sanitizer) and promises not kept.
+// Feeds bytes to the readers of external data: a sequence of packs, each checked, then read to the last byte that the
+// check guarantees. Finds reads beyond the bytes (with the address sanitizer) and broken guarantees.
 #include <cstdlib>
 #include <cstring>
 #include <string_view>

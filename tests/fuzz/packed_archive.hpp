@@ -1,5 +1,5 @@
-// An archive as one input of a fuzzer: its files one behind the other, each with its number of bytes (4, little endian)
-// in front. What is not in the input is not in the archive.
+// An archive as one input of a fuzzer: its files in a row, each preceded by its number of bytes (4, little endian).
+// Missing files are missing in the archive.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Feeds bytes as the partial result of one analysis to a level: whatever they are, the model that comes out is sound.
-// The first byte chooses the analysis.
+// Feeds bytes as the partial result of one analysis to a level: for any bytes the resulting model is valid. The first
+// byte chooses the analysis.
 #include <string>
 #include <vector>
 

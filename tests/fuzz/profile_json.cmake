@@ -1,4 +1,4 @@
-# profile.json, and all that is made of it. Run: build/bin/fuzz_profile_json_seeds CORPUS
+# profile.json and all outputs made from it. Run: build/bin/fuzz_profile_json_seeds CORPUS
 # build/bin/fuzz_profile_json -max_len=200000 CORPUS tests/fuzz/profile_json_seeds
 if(ARDOISE_FUZZ)
   add_executable(fuzz_profile_json ${CMAKE_CURRENT_LIST_DIR}/profile_json.cpp)

@@ -1,6 +1,6 @@
-// libFuzzer target: whatever bytes profile.json holds, reading gives one sentence, or a model that fulfils its rules and
-// of which text, page, figures, tables and exports can be made. Seeds: tests/fuzz/profile_json_seeds, and one of a
-// program of which everything is known: fuzz_profile_json_seeds.
+// libFuzzer target: for any bytes in profile.json, reading returns one sentence, or a valid model from which text,
+// page, figures, tables and exports can be made. Seeds: tests/fuzz/profile_json_seeds, and a program with complete
+// data: fuzz_profile_json_seeds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (!check_model(*run.value)) std::abort();
   ardoise::launcher::show_everywhere(*run.value);
-  if (!profile_from_json(profile_to_json(*run.value))) std::abort();  // what we write, we read
+  if (!profile_from_json(profile_to_json(*run.value))) std::abort();  // written files are readable
   return 0;
 }

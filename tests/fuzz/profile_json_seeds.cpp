@@ -1,5 +1,5 @@
-// Writes seeds for fuzz_profile_json: a profile in which no list is empty, and of it one for each key of a program,
-// with what the others need, so that small changes reach each of them. Run: build/bin/fuzz_profile_json_seeds FOLDER
+// Writes seeds for fuzz_profile_json: a profile without empty lists, and a reduced one for each key of a program with
+// the other keys it needs, so that small changes reach each of them. Run: build/bin/fuzz_profile_json_seeds FOLDER
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,6 @@
-// Feeds bytes as a record of races (instrument/format/race_file.hpp): as a whole file, or, behind a first byte that is
-// not 0, as the tokens of a thread, which the compression of a file keeps the fuzzer from. It is refused, or what is
-// read is written again, and read as the same.
+// Feeds bytes as a record of races (instrument/format/race_file.hpp): as a whole file, or, if the first byte is not 0,
+// as the tokens of a thread, which the compression of a file hides from the fuzzer. Invalid input is refused; valid
+// input is written again and must read the same.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@ using namespace ardoise::instrument;
 
 namespace {
 
-constexpr std::size_t kMostEntries = 20'000;  // one token may repeat another as often as it likes
+constexpr std::size_t kMostEntries = 20'000;  // one token may stand for any number of repeats
 
 class Bytes final : public RaceBytes {
  public:

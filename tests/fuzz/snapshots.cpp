@@ -1,5 +1,5 @@
-// Feeds bytes as the payload of a block of a file of snapshots (knowledge_sources/snapshot_files): it is refused, or it
-// is put together with itself and written again.
+// Feeds bytes as the payload of a block of a file of snapshots (knowledge_sources/snapshot_files): it is refused, or
+// merged with itself and written again.
 #include <zstd.h>
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 using namespace ardoise::knowledge_sources;
 
-// The compression keeps the fuzzer from the payload.
+// The compression hides the payload from the fuzzer.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::byte> frame(ZSTD_compressBound(size));
   const std::size_t bytes = ZSTD_compress(frame.data(), frame.size(), data, size, 1);

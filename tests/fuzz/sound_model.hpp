@@ -1,4 +1,4 @@
-// What the fuzz targets of the analyses promise: whatever bytes came in, the model that comes out is sound.
+// The guarantee that the fuzz targets of the analyses check: for any input the resulting model is valid.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace ardoise {
 
-// Ends the process where it is not.
+// Aborts if the model is invalid.
 inline void require_sound_model(const knowledge_sources::Reduction& reduction) {
   reports::Run run;
   reduction.contribute(run);

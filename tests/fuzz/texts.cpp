@@ -1,5 +1,6 @@
-// Feeds text to what reads lines that users and others write: rules, conditions, commands to a running launch, changes
-// of settings, command lines. The first byte says which. Each is taken or refused with one sentence.
+// Feeds text to the parsers of lines that users and others write: rules, conditions, commands to a running launch,
+// changes of settings, command lines. The first byte chooses the parser. Each line is accepted or refused with one
+// sentence.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -35,7 +36,7 @@ void read_commands(std::string_view text) {
   });
 }
 
-// What is hidden stays hidden, and nothing else goes with it the second time.
+// Hidden text stays hidden, and a second pass changes nothing.
 void hide(std::string_view text) {
   std::vector<std::string> words{""};
   for (const char each : text) {

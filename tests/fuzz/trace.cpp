@@ -1,4 +1,4 @@
-// Feeds bytes as an archive of OTF2 (packed_archive.hpp): it is refused, or read and checked as far as it goes.
+// Feeds bytes as an OTF2 archive (packed_archive.hpp): it is refused, or read and checked as far as possible.
 #include <stdlib.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ using namespace ardoise;
 
 namespace {
 
-// In memory where there is such a file system.
+// In memory if there is such a file system.
 std::filesystem::path make_scratch_folder() {
   const bool has_memory = std::filesystem::is_directory("/dev/shm");
   std::string name = std::string(has_memory ? "/dev/shm" : "/tmp") + "/fuzz_trace_XXXXXX";
@@ -27,11 +27,11 @@ std::filesystem::path make_scratch_folder() {
 
 }  // namespace
 
-// OTF2 does not free the arrays of a record in which it finds a fault.
+// OTF2 does not free the arrays of a record with a fault.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libopen-trace-format2\n"; }
 
-// It asks for as many bytes as a record says, and is told that there are not so many.
+// OTF2 allocates as many bytes as a record claims; the failed allocation is not an error.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1:max_allocation_size_mb=1024"; }
 

@@ -1,6 +1,6 @@
 // The model of the adaptive sampling paper (section VI.B, figure 6): a run of four hours, sampled at 10 kHz, with MPI
-// events, in one budget of 100 MB and without a stream, fed to the real buffer. Used by the test that asserts its
-// results and by the benchmark that draws the figure.
+// events, in one budget of 100 MB and without a stream, fed to the real buffer. A test checks its results, and a
+// benchmark draws the figure.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct ModelResult {
   std::vector<ModelPoint> points;  // one each `every` seconds, and at each change
 };
 
-// The sampler is not told to go slower: it offers every sample, and the buffer discards those of closed levels.
+// The sampler keeps its rate: it offers every sample, and the buffer discards those of closed levels.
 [[nodiscard]] ModelResult run_model(const ModelScenario& scenario, double every_seconds);
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,4 @@
-// Records that become sums: exact, by key, in tables that may be full; and which records go first.
+// Sums of records: exact, by key, in tables that may be full; and the order in which records are replaced.
 #include "instrument/record/aggregates.hpp"
 
 #include <gtest/gtest.h>
@@ -171,7 +171,7 @@ TEST_F(AggregatesTest, ThreadsShareTheOneTableThatThereIs) {
   for (Bin* bin : others) pool_.give(bin);
 }
 
-// The holder of the only table is kept in fold() for 0.1 s by a page fault of its records, whose handler stands for the
+// A page fault of its records keeps the holder of the only table in fold() for 0.1 s; the fault handler simulates the
 // loss of the processor.
 namespace stopped_holder {
 std::atomic<void*> page = nullptr;
@@ -259,7 +259,7 @@ class EventReductionTest : public AggregatesTest {
 
 using Durations = std::vector<std::uint32_t>;
 
-// 5: that of call(); the context stands where a record's duration is.
+// 5: the value of call(); the context is at the position of a record's duration.
 MpiRecord context(std::uint32_t number, PackClass of = PackClass::kMpi, std::uint16_t function = 5) {
   return std::bit_cast<MpiRecord>(
       ContextExtension{1, number, static_cast<std::uint16_t>(of), function, 0, 0, kContextWord});
@@ -287,7 +287,7 @@ TEST_F(EventReductionTest, AllMeansMarksToo) {
   EXPECT_EQ(kept({call(900, 1, 8), phase_mark(5), call(3, 1, 8)}, true), Durations{});
 }
 
-TEST_F(EventReductionTest, WhatStandsBeforeACallOfAChosenFunctionGoesWithIt) {
+TEST_F(EventReductionTest, ExtensionsBeforeACallOfAChosenFunctionAreFoldedWithIt) {
   FunctionSet chosen;
   (void)chosen.add(vmpi::function_name(vmpi::FunctionId{6}));
   (void)chosen.add(posix_function_info(7).name);

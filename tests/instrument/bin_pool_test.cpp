@@ -1,5 +1,5 @@
-// Bins: the budget, the share of events, lists that are given back as one, and threads and signal handlers that take
-// and give at the same time.
+// Bins: the budget, the share of events, lists that are returned as one, and threads and signal handlers that take and
+// give at the same time.
 #include "instrument/buffer/bin_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(BinPool, AListGoesBackAsOne) {
   EXPECT_EQ(pool.used(PackClass::kSamples), 2u);
 }
 
-// Every thread and, on top of each, a signal handler marks the bins that it holds: nobody else may have one of them.
+// Every thread, and a signal handler on top of each, marks the bins that it holds: no other may have one of them.
 struct Taker {
   BinPool* pool = nullptr;
   std::atomic<std::uint64_t> taken = 0, clashes = 0;

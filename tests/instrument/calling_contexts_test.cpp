@@ -1,4 +1,4 @@
-// The tree of calling contexts, and the memory of call contexts that fills it from MPI calls.
+// The tree of calling contexts, and the cache of call contexts that fills it from MPI calls.
 #include "instrument/sampling/calling_contexts.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(CallingContexts, ManyPathsKeepTheirNumbers) {
   }
 }
 
-TEST(CallingContexts, WhenFullTheDeepestKnownCallerStands) {
+TEST(CallingContexts, WhenFullTheDeepestKnownCallerIsUsed) {
   ContextBudget budget(3);
   CallingContexts contexts(budget);
   const auto whole = contexts.find_or_add(Path{3, 2, 1}, 0);
@@ -115,7 +115,7 @@ struct CallContextsTest : testing::Test {
   int walks = 0;
   bool checks = false;
 
-  // What on_enter() does, for a "call" made by this function's caller.
+  // As on_enter(), for a "call" made by this function's caller.
   [[gnu::noinline]] void call(std::uint32_t function, const CallSums& more) {
     ObservedFrame frame;
     frame.return_address = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
@@ -135,7 +135,7 @@ struct CallContextsTest : testing::Test {
     const std::uint32_t context = calls->add_new(frame, more, {}, *unwinder, contexts);
     if (checks) expect_path(context, frame);
   }
-  // The context's path is what a walk of the whole stack finds.
+  // Expects that the context's path equals a walk of the whole stack.
   void expect_path(std::uint32_t context, const ObservedFrame& frame) {
     std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
     const auto walk = unwinder->walk(frame.registers, {}, frames);
@@ -187,7 +187,7 @@ TEST_F(CallContextsTest, RepeatedCallsAreWalkedOnce) {
   EXPECT_EQ(sum.bytes_sent, 100'000u);
 }
 
-// The caller of the call is the same, and so is its stack pointer; who called *it* is not.
+// The caller of the call and its stack pointer are the same; the caller's caller is not.
 TEST_F(CallContextsTest, AnotherCallerFurtherOutIsAnotherContext) {
   for (int i = 0; i < 100; ++i) {
     at_depth(*this, i % 7);
@@ -294,7 +294,7 @@ TEST_F(CallContextsTest, AWalkThatStopsWhereTheStackIsKnownFindsTheSame) {
     for (unsigned seed = 0; seed < 8 && !HasFatalFailure(); ++seed)
       RandomCalls{*this, std::mt19937(seed), 60}.any(depth);
   }
-  // Deeper than a walk goes: each path begins elsewhere, and takes up to 256 contexts.
+  // Deeper than a walk goes: the paths begin at different frames, and take up to 256 contexts each.
   RandomCalls{*this, std::mt19937(1), 40}.any(400);
   EXPECT_GT(walks, 100);
 }
@@ -315,7 +315,7 @@ TEST_F(CallContextsTest, ContextsOfOnePlaceDoNotDriveEachOtherOut) {
   EXPECT_EQ(walks, 8);
 }
 
-// Each call is deeper than all before it: what is walked is new.
+// Each call is deeper than all before it, so each walk is new.
 TEST_F(CallContextsTest, CallsFromEverNewDepthsAreKnownWhenTheyComeAgain) {
   for (int round = 0; round < 3; ++round) {
     for (int depth = 0; depth < 100; ++depth) at_depth(*this, depth);

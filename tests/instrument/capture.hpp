@@ -1,4 +1,4 @@
-// What a captured run says, put together for tests: events by function name, completions, totals, definitions, ledger.
+// The content of a captured run for tests: events by function name, completions, totals, definitions, ledger.
 #pragma once
 
 #include <filesystem>
@@ -48,11 +48,11 @@ struct CapturedSample {
   std::uint32_t weight = 1;  // of the pack
   std::uint32_t thread = 0;
   std::vector<std::uint64_t> counters;
-  // What it stands for: in user mode, in the kernel, and both.
+  // Its weight: in user mode, in the kernel, and both.
   [[nodiscard]] double user() const { return static_cast<double>(record.weight) * weight; }
   [[nodiscard]] double kernel() const { return static_cast<double>(record.kernel) * weight; }
   [[nodiscard]] double time() const { return user() + kernel(); }
-  // Time in the kernel after the last interrupt, and what samples before it had left: nobody knows its place.
+  // Time in the kernel after the last interrupt, and remainders of earlier samples: its place is unknown.
   [[nodiscard]] bool is_rest() const { return record.context == 0 && (record.flags & kTruncatedContext) == 0; }
 };
 
@@ -98,12 +98,12 @@ struct Capture {
   [[nodiscard]] std::uint64_t bytes(std::string_view function) const;
   [[nodiscard]] std::uint64_t posix_bytes(std::string_view function, std::string_view path_end) const;
   [[nodiscard]] std::size_t posix_count(std::string_view function, std::string_view path_end = "") const;
-  // "": the ledger of the last pack agrees with the packs, and every id that a record uses is defined.
+  // "": the ledger of the last pack agrees with the packs, and every id in a record is defined.
   [[nodiscard]] std::string fault() const;
 };
 
 [[nodiscard]] Capture read_capture(const std::filesystem::path& path);
-// Of packs in memory, aligned to 8.
+// Reads packs in memory, aligned to 8.
 [[nodiscard]] Capture read_capture(std::span<const std::byte> bytes);
 
 }  // namespace ardoise::instrument

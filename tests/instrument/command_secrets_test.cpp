@@ -1,4 +1,4 @@
-// What is kept of a command line: all but what looks like a secret.
+// The kept part of a command line: all text except secrets.
 #include "instrument/format/command_secrets.hpp"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ TEST(CommandSecrets, OfAProcess) {
   EXPECT_EQ(without_secrets("", false), "");
 }
 
-// Any bytes: no end that is missed, no byte read behind the end.
+// Any bytes: the search always ends, and no byte beyond the end is read.
 TEST(CommandSecrets, AnyWordsAreHandled) {
   const std::string bytes("=:/@\"' -ktoken\xff\0", 16);
   std::uint32_t random = 1;

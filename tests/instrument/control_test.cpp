@@ -1,5 +1,5 @@
-// Commands to running processes are read as they were written, and nothing else is believed; what changes while the
-// program runs does so.
+// Commands to running processes are read as written, and invalid ones are refused; settings that may change during a
+// run do change.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST(NumberRanges, AreReadAndWritten) {
     EXPECT_FALSE(are_ranges(bad)) << bad;
 }
 
-TEST(ControlFile, WhatIsNoneIsNotBelieved) {
+TEST(ControlFile, InvalidFilesAreRefused) {
   bool is_good = true;
   for (const char* const text : {"", "ardoise", "ardoise control 2\n1/*/*/rate=1\n", "rate=1\n"}) {
     EXPECT_TRUE(commands_of(text, &is_good).empty()) << text;
@@ -143,13 +143,13 @@ TEST(LiveTexts, AreTakenOnce) {
     live.take([&](std::string_view what, std::uint32_t number) { told.push_back(fmt::format("{} {}", number, what)); });
   };
   take();
-  live.tell("Set: ", "rate=1");
-  live.tell("Set: ", "flush=2", 7);
+  live.put("Set: ", "rate=1");
+  live.put("Set: ", "flush=2", 7);
   take();
   take();
   EXPECT_THAT(told, ElementsAre("0 Set: rate=1", "7 Set: flush=2"));
   told.clear();
-  for (int i = 0; i < 100; ++i) live.tell(std::to_string(i), std::string(200, 'x'));
+  for (int i = 0; i < 100; ++i) live.put(std::to_string(i), std::string(200, 'x'));
   take();
   EXPECT_EQ(told.size(), 16u);
   EXPECT_THAT(told.back(), StartsWith("0 99xx"));

@@ -1,4 +1,4 @@
-// Definitions: what the writer writes, the reader reads; what nobody would write, it refuses.
+// Definitions: the reader reads what the writer writes, and refuses invalid bytes.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -86,7 +86,7 @@ TEST(Definitions, CollectivesComeBackAsWritten) {
   EXPECT_EQ(root_of_collective(read.fixed.last[7]), 17u);
 }
 
-TEST(Definitions, EndsAndStacksThatNobodyWouldWriteAreRefused) {
+TEST(Definitions, InvalidEndsAndStacksAreRefused) {
   const auto refused = [](const auto&... arguments) {
     Written out;
     EXPECT_TRUE(out.writer.add(arguments...));
@@ -104,7 +104,7 @@ TEST(Definitions, EndsAndStacksThatNobodyWouldWriteAreRefused) {
   EXPECT_TRUE(refused(RecentCallsDefinition{0, 0xFFFFFFFF, 0}, std::span<const RecentCall>(calls)));
 }
 
-TEST(Definitions, SamplingThatNobodyWouldWriteIsRefused) {
+TEST(Definitions, InvalidSamplingIsRefused) {
   const auto refused = [](auto... arguments) {
     Written out;
     EXPECT_TRUE(out.writer.add(arguments...));

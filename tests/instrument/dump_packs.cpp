@@ -1,4 +1,4 @@
-// dump_packs FILE: what a file of captured packs says, for the eye.
+// dump_packs FILE: prints the content of a file of captured packs.
 #include <fmt/core.h>
 
 #include "tests/instrument/capture.hpp"

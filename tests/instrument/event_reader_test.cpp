@@ -1,4 +1,4 @@
-// for_each_event(): records and their extensions come together, stray extensions do no harm.
+// for_each_event(): records and their extensions are joined, stray extensions do no harm.
 #include "instrument/format/event_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(EventReader, SamplesLieBetweenCalls) {
   EXPECT_EQ(seen.sampled[0].weight, 800u);
 }
 
-TEST(EventReader, AContextStandsBeforeItsCall) {
+TEST(EventReader, AContextPrecedesItsCall) {
   const std::vector<MpiRecord> records{std::bit_cast<MpiRecord>(ContextExtension{11, 4, 1, 5, 0, 0, kContextWord}),
                                        {11, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)}};
   EXPECT_TRUE(is_context(records[0]));

@@ -1,6 +1,6 @@
-// What the kernel refuses: libardoise.so in programs whose environment fails on demand
-// (programs/failing_environment.c). The program is as without us; what is captured is whole by its own ledger, or
-// recording has ended with a sentence.
+// Requests that the kernel refuses: libardoise.so in programs with an environment that fails on demand
+// (programs/failing_environment.c). The program runs as without the library. The capture is complete by its own ledger,
+// or recording ended with a sentence.
 #include <cerrno>
 
 #include "tests/instrument/preload_fixture.hpp"
@@ -14,7 +14,7 @@ class FailingEnvironmentTest : public PreloadFixture {
  protected:
   FailingEnvironmentTest() { before_ = FAILING_ENVIRONMENT_LIBRARY ":"; }
 
-  // What was said, without the lines of the program's own (it has none).
+  // The messages, without lines of the program (which prints none).
   std::string run_without(const std::string& call, const std::string& how, const std::string& program) {
     const Outcome outcome = run_captured(1, program, fmt::format("FAIL_CALL={} {}", call, how));
     EXPECT_EQ(outcome.status, 0) << outcome.output;
@@ -35,14 +35,15 @@ TEST_F(FailingEnvironmentTest, WithoutMemoryFromTheBeginningItIsSwitchedOffAndSa
   EXPECT_EQ(run_without("mmap", "FAIL_AT=1", "counted_io"), kUnobserved);
 }
 
-TEST_F(FailingEnvironmentTest, MemoryThatEndsAnywhereHarmsNobody) {
+TEST_F(FailingEnvironmentTest, MemoryThatEndsAnywhereDoesNoHarm) {
   for (int at = 2; at <= 10; at += 2) {
     SCOPED_TRACE(at);
     expect_whole_or_said(run_without("mmap", fmt::format("FAIL_AT={}", at), "counted_io"), "counted_io");
   }
 }
 
-// Four threads with 9,001 MPI calls each, the communicator's included. A thread without memory asks again at each call.
+// Four threads with 9,001 MPI calls each, including the one for the communicator. A thread without memory tries again
+// at each call.
 TEST_F(FailingEnvironmentTest, CallsOfThreadsWithoutMemoryAreCountedAsDropped) {
   bool any = false;
   for (int at = 10; at <= 20; at += 2) {
@@ -62,7 +63,7 @@ TEST_F(FailingEnvironmentTest, CallsOfThreadsWithoutMemoryAreCountedAsDropped) {
   EXPECT_TRUE(any);
 }
 
-TEST_F(FailingEnvironmentTest, OneRefusalOfMemoryHarmsNobody) {
+TEST_F(FailingEnvironmentTest, OneRefusalOfMemoryDoesNoHarm) {
   for (int at = 1; at <= 10; at += 3) {
     SCOPED_TRACE(at);
     expect_whole_or_said(run_without("mmap", fmt::format("FAIL_ONCE=1 FAIL_AT={}", at), "counted_io"), "counted_io");
@@ -74,7 +75,7 @@ TEST_F(FailingEnvironmentTest, WithoutPerfEventsTimersSample) {
   EXPECT_EQ(captured("counted_io").fault(), "");
 }
 
-TEST_F(FailingEnvironmentTest, PerfEventsThatEndHarmNobody) {
+TEST_F(FailingEnvironmentTest, PerfEventsThatEndDoNoHarm) {
   for (int at = 2; at <= 5; ++at) {
     SCOPED_TRACE(at);
     const std::string how = fmt::format("FAIL_ERRNO={} FAIL_AT={}", EMFILE, at);

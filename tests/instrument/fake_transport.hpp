@@ -1,4 +1,4 @@
-// A transport that keeps what it is sent, gives bins back when the test says so, and fails when told.
+// A transport that keeps the bins it is sent, returns them when the test says so, and fails on request.
 #pragma once
 
 #include <cstring>

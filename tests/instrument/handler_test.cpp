@@ -1,5 +1,5 @@
-// Programs whose signal handlers write, and vfork() children: neither may hang or go wrong, and what they write is in
-// the totals (instrument/machine/activity.hpp).
+// Programs with signal handlers that write, and vfork() children: neither may hang or fail, and their writes are in the
+// totals (instrument/machine/activity.hpp).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ Writes told(const std::string& output) {
 
 class Handler : public PreloadFixture, public testing::WithParamInterface<const char*> {};
 
-// With and without sampling: our own signal comes into the handler's way.
+// With and without sampling: the sampling signal may interrupt the handler.
 TEST_P(Handler, ThatWritesEndsAndIsCounted) {
   for (const std::string sample : {"off", "cpu"}) {
     SCOPED_TRACE(sample);
@@ -34,7 +34,7 @@ TEST_P(Handler, ThatWritesEndsAndIsCounted) {
     ASSERT_EQ(capture.fault(), "");
     ASSERT_TRUE(capture.totals.contains("write")) << outcome.output;
     EXPECT_EQ(capture.totals.at("write").calls, writes.handler + writes.own) << outcome.output;
-    // What could not be recorded is declared.
+    // Lost records are declared.
     const ClassLedger& ledger = capture.last.posix;
     EXPECT_EQ(ledger.recorded, capture.totals.at("write").calls + capture.totals.at("open").calls +
                                    (capture.totals.contains("close") ? capture.totals.at("close").calls : 0) +
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(In, Handler, testing::Values("malloc", "io", "many", "t
 
 class HandlerInside : public PreloadFixture, public testing::WithParamInterface<const char*> {};
 
-// A handler that interrupts an MPI call looks as if MPI had written: it is not counted, and nothing hangs.
+// A handler that interrupts an MPI call looks like I/O of MPI: it is not counted, and the program does not hang.
 TEST_P(HandlerInside, OfMpiEnds) {
   for (const std::string sample : {"off", "cpu"}) {
     SCOPED_TRACE(sample);

@@ -62,7 +62,7 @@ TEST_F(HierarchicalBufferTest, EveryLevelHasItsOwnBins) {
   EXPECT_EQ(buffer_.bins(), 0u);
 }
 
-TEST_F(HierarchicalBufferTest, DroppingTheLowestLevelHalvesWhatIsThere) {
+TEST_F(HierarchicalBufferTest, DroppingTheLowestLevelHalvesTheRecords) {
   std::uint64_t n = 1;
   while (store(n)) ++n;
   const std::uint64_t before = buffer_.records();
@@ -129,7 +129,7 @@ TEST_P(PaperModel, GivesThePapersResults) {
   EXPECT_EQ(result.offered, 144000000u);
   EXPECT_EQ(result.halvings, expected.halvings);
   EXPECT_EQ(result.hertz, expected.hertz);
-  // Of the levels kept, every sample of the four hours is there.
+  // Every sample of the four hours at a kept level is there.
   EXPECT_EQ(result.kept, result.offered >> result.halvings);
   EXPECT_EQ(result.mpi_records + result.mpi_aggregated, result.mpi_calls);
   if (expected.mpi_removed) {

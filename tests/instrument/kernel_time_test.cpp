@@ -1,5 +1,5 @@
-// Whose the time in the kernel is, in real MPI programs: what was sampled is compared with the CPU time that the
-// program measured around its own functions (programs/kernel_truth.c).
+// The attribution of kernel time in real MPI programs: samples are compared with the CPU time that the program measured
+// around its own functions (programs/kernel_truth.c).
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 using KernelTimeTest = PreloadFixture;
 
-// What kernel_truth has told of one rank, beside what was sampled.
+// The measurements of kernel_truth for one rank, beside its samples.
 struct KernelTruth {
   struct Function {
     std::uint64_t offset = 0;
@@ -44,7 +44,7 @@ struct SampledShare {
     return kShareErrors * std::sqrt((1 - p) * (1 - p) * squares + p * p * (all_squares - squares));
   }
 };
-// Of the main thread; `part`: ns of a sample that belong to what is asked for.
+// Share of samples in the main thread; `part`: ns of a sample that count.
 template <class Part>
 SampledShare share_of(const Capture& capture, Part&& part) {
   SampledShare share;
@@ -58,7 +58,7 @@ SampledShare share_of(const Capture& capture, Part&& part) {
   }
   return share;
 }
-// With the time in the kernel that is known to be its own.
+// With kernel time that is known to be the function's own.
 SampledShare share_of_function(const Capture& capture, std::uint64_t offset) {
   return share_of(capture, [&](const CapturedSample& sample) {
     const auto context = capture.contexts.find({0, sample.record.context});
@@ -69,7 +69,7 @@ SampledShare share_of_function(const Capture& capture, std::uint64_t offset) {
     return (sample.record.flags & kKernelOfCalls) != 0 ? sample.user() : sample.time();
   });
 }
-// … and of what it calls. Its code is shorter than kMostBytes.
+// Also with its callees. Its code is shorter than kMostBytes.
 SampledShare share_with_callees(const Capture& capture, std::uint64_t offset) {
   constexpr std::uint64_t kMostBytes = 512;
   return share_of(capture, [&](const CapturedSample& sample) {
@@ -86,7 +86,7 @@ SampledShare kernel_of_calls(const Capture& capture) {
   });
 }
 
-// Four ranks that yield to each other in MPI, a third of the time in the kernel: the user's function gets its own.
+// Four ranks that yield to each other in MPI, a third of the time in the kernel: the user's function gets its own time.
 TEST_F(KernelTimeTest, OfMpiCallsIsNotGivenToTheFunctionAfterThem) {
   const Outcome outcome = run_captured(4, "kernel_truth mpi 1500", "ARDOISE_SAMPLE_SHARE=0");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
@@ -100,7 +100,7 @@ TEST_F(KernelTimeTest, OfMpiCallsIsNotGivenToTheFunctionAfterThem) {
     const auto& user = truth.functions.at("user");
     const SampledShare sampled = share_of_function(capture, user.offset);
     EXPECT_GT(sampled.all, 0.99 * truth.cpu) << "and what it waited for the others at the start";
-    // Where the machine is crowded the kernel changes threads within the function, too: up to 2 %.
+    // On a crowded machine the kernel also switches threads within the function: up to 2 %.
     EXPECT_NEAR(sampled.given, user.ns, sampled.error() + 0.02 * user.ns) << "of " << truth.cpu;
     const SampledShare kernel = kernel_of_calls(capture);
     EXPECT_LT(kernel.given, truth.cpu - user.ns + kernel.error() + 0.02 * user.ns);
@@ -123,12 +123,12 @@ TEST_F(KernelTimeTest, OfReadingIsNotGivenToTheFunctionAfterIt) {
   const SampledShare of_user = share_of_function(capture, truth.functions.at("user").offset);
   EXPECT_NEAR(of_user.all / truth.cpu, 1, 0.01);
   EXPECT_NEAR(of_user.given, user, of_user.error() + 0.05 * user);
-  // Interrupts in `user`, too: little, but on a crowded machine.
+  // Interrupts in `user` count as well, but matter only on a crowded machine.
   const SampledShare kernel = kernel_of_calls(capture);
   EXPECT_NEAR(kernel.given, io, kernel.error() + 0.05 * user);
 }
 
-// A function beside another one that is mostly in the kernel, for other reasons than MPI and I/O.
+// A function beside another one that is mostly in the kernel, for reasons other than MPI and I/O.
 TEST_F(KernelTimeTest, OfOtherSystemCallsStaysWithTheirFunction) {
   constexpr int kRounds = 20;
   const Outcome outcome = run_captured(1, fmt::format("kernel_truth own {}", kRounds), "ARDOISE_SAMPLE_SHARE=0");
@@ -141,15 +141,16 @@ TEST_F(KernelTimeTest, OfOtherSystemCallsStaysWithTheirFunction) {
   const SampledShare of_user = share_of_function(capture, user.offset);
   EXPECT_NEAR(of_user.all / truth.cpu, 1, 0.01);
   EXPECT_GT(truth.kernel, 0.5 * own.ns) << "not what the test is about";
-  // Once in a round the last ticks in the kernel go to `user`: as many as it takes `own` to be met in user mode, where
-  // it does a quarter of what `user` does.
+  // Once in a round the last kernel ticks are attributed to `user`: as many as it takes until `own` is hit in user
+  // mode, where it works a quarter as long as `user`.
   const double ticks = own.ns / (user.ns / 4);
   EXPECT_NEAR(of_user.given, user.ns, of_user.error() + kRounds * 2 * ticks * 1e5);
-  // The rest is that of `own` and of the system's library beneath: the dearer system calls are, the more of it.
+  // The rest belongs to `own` and the system's library beneath it: the more expensive system calls are, the larger it
+  // is.
   EXPECT_GT(share_with_callees(capture, own.offset).given, 0.75 * own.ns);
 }
 
-// Where perf is forbidden no time is known to be the kernel's.
+// Without perf no time is known to be kernel time.
 TEST_F(KernelTimeTest, WithoutPerfNoneIsKnown) {
   const Outcome outcome = run_captured(2, "kernel_truth mpi 1000", "ARDOISE_SAMPLE_SHARE=0 ARDOISE_PERF=0");
   ASSERT_EQ(outcome.status, 0) << outcome.output;

@@ -1,4 +1,4 @@
-// Packs made by hand for tests: a good header that a test then spoils, and payloads behind it.
+// Hand-made packs for tests: a valid header that a test then damages, and payloads after it.
 #pragma once
 
 #include <cstring>

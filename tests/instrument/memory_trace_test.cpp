@@ -13,7 +13,7 @@ constexpr double kTicksPerSecond = 1e3;  // a tick is a millisecond
 TEST(MemoryTrace, DistanceDoublesWhenPointsAreUsedUp) {
   MemoryTrace trace;
   trace.start(1000, kTicksPerSecond, 10);
-  for (std::uint64_t tick = 1000; tick < 1000 + 10 * 4 * MemoryTrace::kPoints; ++tick) trace.look(tick);
+  for (std::uint64_t tick = 1000; tick < 1000 + 10 * 4 * MemoryTrace::kPoints; ++tick) trace.update(tick);
   const auto points = trace.finish(1000 + 10 * 4 * MemoryTrace::kPoints);
   EXPECT_GT(points.size(), MemoryTrace::kPoints / 2);
   EXPECT_LE(points.size(), MemoryTrace::kPoints);
@@ -21,8 +21,8 @@ TEST(MemoryTrace, DistanceDoublesWhenPointsAreUsedUp) {
   EXPECT_TRUE(std::ranges::is_sorted(points, {}, &MemoryPoint::milliseconds));
 }
 
-// A thread reads the clock, sees that it is time, and is interrupted by one that takes a point with a later time.
-TEST(MemoryTrace, WhoComesSecondWithAnOlderTimeTakesNone) {
+// A thread reads the clock, finds a point due, and is interrupted by another one that adds a point with a later time.
+TEST(MemoryTrace, ALatePointWithAnOlderTimeIsDropped) {
   MemoryTrace trace;
   trace.start(1000, kTicksPerSecond, 10);
   trace.take(1025);

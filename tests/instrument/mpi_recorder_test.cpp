@@ -1,4 +1,4 @@
-// MpiRecorder: what becomes of each kind of Call. The Calls are made by hand, the questions to MPI are answered here;
+// MpiRecorder: the records of each kind of Call. The Calls are made by hand and the test answers the queries to MPI;
 // MPI is never initialised.
 #include "instrument/record/mpi_recorder.hpp"
 
@@ -24,7 +24,7 @@ using vmpi::FunctionId;
 constexpr int kCancelledTag = 4444;
 std::int64_t answer_bytes(const MPI_Status& status) { return status.MPI_ERROR; }
 bool answer_cancelled(const MPI_Status& status) { return status.MPI_TAG == kCancelledTag; }
-// Types are called by their words; two words may be one type.
+// Types are named by their words; two words may be one type.
 DatatypeFacts answer_type(std::int64_t word) {
   if (word == 0) return {};
   return {"type" + std::to_string(word % 100), word % 100, 0, word % 100};
@@ -74,7 +74,7 @@ class MpiRecorderTest : public testing::Test {
   void record(Call call, std::uint64_t duration = 10) {
     call.begin = tick_ += 100;
     call.return_address = &kSite;
-    const Stay stay(thread_->activity, Activity::kRecording, recorder_.active);
+    const ActivityScope scope(thread_->activity, Activity::kRecording, recorder_.active);
     mpi_.record(*thread_, call, call.begin + duration);
     last_begin_ = call.begin;
   }
@@ -121,7 +121,7 @@ class MpiRecorderTest : public testing::Test {
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
 
-// A reader from beside.
+// Read by the survivor.
 TEST_F(MpiRecorderTest, CollectivesAreNumberedOnTheirCommunicator) {
   Call reduce = on_world(FunctionId::kReduce), receive = on_world(FunctionId::kRecv);
   reduce.peer = 2;
@@ -152,7 +152,7 @@ TEST_F(MpiRecorderTest, CollectivesAreNumberedOnTheirCommunicator) {
   EXPECT_EQ(parts[1].collective, 1 + 11u);
 }
 
-TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
+TEST_F(MpiRecorderTest, AWaitIsForIncompleteRequestsOnly) {
   static constexpr std::uint64_t kDone = 0x20;
   const MpiQueries seeing{
       answer_bytes, answer_cancelled, answer_describe,
@@ -170,10 +170,10 @@ TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
   EXPECT_EQ(parts[0].flags, kOpenCall);
   EXPECT_EQ(parts[1].flags, kPendingPart);
   EXPECT_EQ(parts[1].begin + 200, parts[2].begin);
-  // On a machine where it cannot be seen.
+  // On a machine where completion cannot be seen.
   ASSERT_EQ(mpi_.open_call(wait, 6000, parts), 4u);
   EXPECT_EQ(parts[2].flags, kPendingPart | kMayBeDone);
-  // More than there is room for, and one that is not known.
+  // More than there is room for, and one unknown.
   ASSERT_EQ(mpi_.open_call(wait, 6000, std::span(parts).first(2)), 2u);
   EXPECT_EQ(parts[0].flags, kOpenCall | kPartsMissing);
   wait.request_count = 4;
@@ -181,7 +181,7 @@ TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
   EXPECT_EQ(parts[0].flags, kOpenCall | kPartsMissing);
 }
 
-// Other ranks may have made them in another order.
+// Other ranks may have created them in another order.
 TEST_F(MpiRecorderTest, CommunicatorsThatAreSeenAtTheirFirstUseMakeNumbersUnsure) {
   EXPECT_FALSE(mpi_.communicators().is_unsure());
   Call call{FunctionId::kBarrier};
@@ -216,7 +216,7 @@ TEST_F(MpiRecorderTest, SendHasItsPeerTagAndBytes) {
   EXPECT_EQ(capture.totals.at("MPI_Send").ticks, 20u);
 }
 
-// A timed one that had to wait for its processor stands for itself alone.
+// A timed call that had to wait for its processor counts only for itself.
 TEST_F(MpiRecorderTest, ManyQueriesBecomeSums) {
   constexpr std::uint64_t kCalls = 100'000;
   const auto function = static_cast<std::uint32_t>(FunctionId::kType_size);
@@ -437,7 +437,7 @@ TEST_F(MpiRecorderTest, IsendrecvSendsAtOnceAndReceivesAtCompletion) {
 }
 
 // As MPICH 4.0 does it.
-TEST_F(MpiRecorderTest, AnEmptyStatusLeavesWhatTheReceiveWasGiven) {
+TEST_F(MpiRecorderTest, AnEmptyStatusKeepsTheArgumentsOfTheReceive) {
   for (const int source : {2, MPI_ANY_SOURCE}) {
     auto request = handle<MPI_Request>(0x77);
     Call call = on_world(FunctionId::kIsendrecv);
@@ -576,7 +576,7 @@ TEST_F(MpiRecorderTest, StartallIsOneCallWithItsOperationsBehind) {
   EXPECT_EQ(capture.totals.at("MPI_Startall").bytes_sent, 32u);
 }
 
-TEST_F(MpiRecorderTest, FreedRequestIsForgottenAndNobodyWaitsForItsSend) {
+TEST_F(MpiRecorderTest, AFreedRequestIsForgottenAndItsSendNeedsNoWait) {
   post(FunctionId::kIsend, 0x10, 8, 0);
   post(FunctionId::kIrecv, 0x20, 0, 8);
   complete(FunctionId::kRequest_free, {0x10}, {});

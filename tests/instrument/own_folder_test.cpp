@@ -1,4 +1,4 @@
-// Nothing that another user has put into, or in the place of, an output folder is read, written to or waited for.
+// A file that another user put into an output folder, or in its place, is never read, written to or waited for.
 #include "instrument/machine/own_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST_F(OwnFolderTest, OneThatOthersCanWriteToIsNotUsed) {
   for (const unsigned mode : {0775u, 0757u, 0777u, 01777u, 0720u, 0702u}) EXPECT_EQ(error(mode), -EPERM) << mode;
 }
 
-TEST_F(OwnFolderTest, NoFolderIsToldFromAForeignOne) {
+TEST_F(OwnFolderTest, AMissingFolderDiffersFromAForeignOne) {
   EXPECT_EQ(OwnFolder((base_ / "nowhere").c_str()).error(), -ENOENT);
   EXPECT_EQ(OwnFolder(victim_().c_str()).error(), -ENOTDIR);
   const OwnFolder none((base_ / "nowhere").c_str());
@@ -61,7 +61,7 @@ TEST_F(OwnFolderTest, NoFolderIsToldFromAForeignOne) {
     EXPECT_EQ(result, -ENOENT);
 }
 
-TEST_F(OwnFolderTest, WhatIsNoRegularFileIsNotOpened) {
+TEST_F(OwnFolderTest, FilesThatAreNotRegularAreNotOpened) {
   fs::create_directory(path_ / "folder");
   fs::create_symlink(victim_(), path_ / "link");
   ASSERT_EQ(::mkfifo((path_ / "fifo").c_str(), 0600), 0);
@@ -80,7 +80,7 @@ TEST_F(OwnFolderTest, WhatIsNoRegularFileIsNotOpened) {
   EXPECT_EQ(folder.make("file", 0600), -EEXIST);
 }
 
-TEST_F(OwnFolderTest, WhatHasTheNameIsReplacedAndALinkNotFollowed) {
+TEST_F(OwnFolderTest, AnExistingFileIsReplacedAndALinkNotFollowed) {
   fs::create_symlink(victim_(), path_ / "link");
   fs::create_symlink(base_ / "made", path_ / "dangling");
   const OwnFolder folder(path_.c_str());
@@ -126,8 +126,8 @@ TEST_F(OwnFolderTest, NothingOfAnotherUserIsUsed) {
   EXPECT_EQ(OwnFolder(path_.c_str()).read("foreign"), -EPERM);
 }
 
-// As file servers show what is this user's whom they do not know.
-TEST_F(OwnFolderTest, NobodysIsThisUsersWhereThisUserCanWrite) {
+// File servers show files of a user whom they do not know as those of "nobody".
+TEST_F(OwnFolderTest, FilesOfUserNobodyAreOwnWhereThisUserCanWrite) {
   SKIP_UNLESS_ROOT();
   constexpr uid_t kNobody = 65534;
   fs::permissions(base_, fs::perms{0755});

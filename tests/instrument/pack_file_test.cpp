@@ -58,7 +58,7 @@ TEST_F(PackFileTest, MissingFileIsAnError) { EXPECT_NE(read_pack_file(path_ / "n
 
 TEST_F(PackFileTest, AFifoIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_NE(read_pack_file(path_).error.find("it is no regular file"), std::string::npos);
+  EXPECT_NE(read_pack_file(path_).error.find("it is not a regular file"), std::string::npos);
 }
 
 TEST_F(PackFileTest, ALinkIsReplacedAndNotFollowed) {

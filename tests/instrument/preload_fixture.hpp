@@ -1,5 +1,5 @@
-// What the tests of the preload library in real MPI programs share: a folder of their own for each test, programs run
-// under mpirun with the library in front, and what they captured. No analyzer.
+// The common part of tests of the preload library in real MPI programs: a separate folder for each test, programs run
+// under mpirun with the library preloaded, and their captures. No analyzer.
 #pragma once
 
 #include <fmt/core.h>
@@ -45,8 +45,8 @@ class PreloadFixture : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  // program: one of tests/instrument/programs, with its arguments; settings: environment variables; timeout: after so
-  // many seconds it hangs.
+  // program: one of tests/instrument/programs, with its arguments; settings: environment variables; timeout: the
+  // program counts as hanging after this many seconds.
   Outcome run(int ranks, const std::string& program, const std::string& settings = "", int timeout = 100) {
     return shell(
         fmt::format("timeout {} {} -n {} env TEST_DIRECTORY='{}' PROGRAM_DIRECTORY='{}' {} LD_PRELOAD='{}{}' '{}'/{}",

@@ -1,4 +1,4 @@
-// libardoise.so in real MPI programs: what it captures is compared with counts and bytes known by hand. No analyzer.
+// libardoise.so in real MPI programs: captures are compared with counts and bytes known by hand. No analyzer.
 #include <cerrno>
 #include <fstream>
 #include <map>
@@ -54,7 +54,7 @@ TEST_F(PreloadTest, EveryCallIsCountedWithItsBytes) {
     EXPECT_EQ(total("MPI_Put").bytes_sent, first ? 4u : 0u);
     EXPECT_EQ(total("MPI_File_write_at").bytes_sent, 1000u);
     EXPECT_EQ(capture.posix.size(), 0u) << "MPI-IO is not POSIX I/O of the program";
-    // 5 exchanges and 4 persistent ones of two operations each, one receive from nobody.
+    // 5 exchanges and 4 persistent ones of two operations each, one receive from MPI_PROC_NULL.
     EXPECT_EQ(capture.completions.size(), 19u);
     EXPECT_EQ(recorded_on(capture, "MPI_Barrier"), "halo");
   }
@@ -116,7 +116,7 @@ void check_threads(const Capture& capture) {
   EXPECT_EQ(capture.threads.size(), 5u);
 }
 
-// Of calls of write() that are in aggregates.
+// The bytes of calls of write() in aggregates.
 std::uint64_t bytes_written_in_sums(const Capture& capture) {
   std::uint64_t bytes = 0;
   for (const AggregateRecord& record : capture.aggregates) {
@@ -137,7 +137,7 @@ TEST_F(PreloadTest, ThreadsLoseNothing) {
   EXPECT_EQ(capture.count("MPI_Irecv"), 12000u);
   EXPECT_EQ(capture.count("MPI_Waitall"), 12000u);
   EXPECT_EQ(capture.completions.size(), 24000u);
-  // I/O does not wait: it is in records where a bin was at hand, else in sums.
+  // I/O does not wait: it is in records if a bin was free, otherwise in sums.
   EXPECT_EQ(capture.posix_bytes("write", "/dev/null") + bytes_written_in_sums(capture), 48000u);
   EXPECT_EQ(capture.last.posix.dropped, 0u);
   std::map<std::uint32_t, int> by_thread;
@@ -145,7 +145,7 @@ TEST_F(PreloadTest, ThreadsLoseNothing) {
   for (std::uint32_t thread = 1; thread <= 4; ++thread) EXPECT_EQ(by_thread[thread], 3000);
 }
 
-// Calls that are no records any more are in the aggregates, whose sums are as exact.
+// Calls without records are in the aggregates, whose sums are exact as well.
 TEST_F(PreloadTest, ThreadsThatAdaptLoseNoSum) {
   const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_BIN=32k ARDOISE_BUDGET=256k");
   if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
@@ -198,7 +198,7 @@ TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   EXPECT_EQ(capture.posix_count("readv", "/raw"), 1u);
   EXPECT_EQ(capture.posix_count("lseek", "/raw"), 2u);
   EXPECT_EQ(capture.posix_count("fsync", "/raw"), 1u);
-  // UCX, which MPICH may use, puts its own mmap in front of ours.
+  // UCX, which MPICH may use, replaces the hook of mmap by its own.
   EXPECT_EQ(capture.posix_bytes("mmap", "/raw"), MPI_IS_MPICH ? 0u : 4096u);
   EXPECT_EQ(capture.posix_bytes("write", "/other"), 10u);
   EXPECT_EQ(capture.posix_bytes("sendfile", "/raw"), 3000u);

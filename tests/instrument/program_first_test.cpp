@@ -1,5 +1,5 @@
-// Liberties of programs that tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that
-// may not call MPI, sanitizers. libardoise.so in such programs; no analyzer but in one.
+// Program behaviour that tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that may
+// not call MPI, sanitizers. libardoise.so in such programs, mostly without an analyzer.
 #include <unistd.h>
 
 #include "tests/instrument/preload_fixture.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class ProgramFirstTest : public PreloadFixture {
  protected:
-  // It runs as it does natively, and prints as much: nothing.
+  // It runs as without the library, and prints nothing.
   void expect_runs(int ranks, const std::string& program, const std::string& arguments = "") {
     const Outcome outcome = run_captured(ranks, program + " " + arguments);
     EXPECT_EQ(outcome.status, 0);
@@ -29,7 +29,7 @@ TEST_F(ProgramFirstTest, FunctionsOfItsOwnWithNamesOfTheCLibraryAreItsOwn) {
   EXPECT_EQ(calls("own_names", "MPI_Barrier"), 1000u);
 }
 
-// The process that is left of the program writes what the report has of its end.
+// The survivor writes the report's data about the end of the program.
 TEST_F(ProgramFirstTest, FunctionsOfItsOwnAreNotCalledWhenItDies) {
   const Outcome outcome =
       shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/own_names die", ARDOISE,
@@ -80,7 +80,7 @@ TEST_F(ProgramFirstTest, OnlyThreadsThatMayCallMpiSend) {
 }
 
 #if defined(__x86_64__)
-// Nothing with the program's memory keeps rights that the program has given up.
+// No process with the program's memory keeps rights that the program has given up.
 TEST_F(ProgramFirstTest, TheSurvivorEndsBeforeRightsAreGivenUp) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root has rights to give up";
   for (const char* const way :

@@ -1,5 +1,5 @@
-// Python's structures made by hand, as version 3.11 has them: what is read of code objects, and that nothing faults
-// where they are garbage. The interpreters themselves: tests/tools/python_test.cpp.
+// Python's structures made by hand for version 3.11: code objects are read, and garbage causes no fault. The
+// interpreters themselves: tests/tools/python_test.cpp.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -115,7 +115,7 @@ TEST_F(PythonTest, GarbageIsNotRead) {
   for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{8}, end, end - 64, ~std::uint64_t{0} - 64}) {
     EXPECT_EQ(codes_.number_of(bad, layout(), memory_), kNoCode) << bad;
   }
-  // A code object whose texts are not there.
+  // A code object without texts.
   std::string object = code(std::string(), std::string(), 1);
   put(object, layout().name, end);
   put(object, layout().file, end - 8);

@@ -1,4 +1,4 @@
-// Which queries are recorded, counted and timed.
+// The choice of queries that are recorded, counted and timed.
 #include "instrument/record/query_counts.hpp"
 
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@ constexpr int kSites[2000] = {};
 
 class QueryCountsTest : public ::testing::Test {
  protected:
-  // As the wrapper does. What has been told: calls.
+  // Makes a call as the wrapper does.
   void call(const void* caller, std::uint32_t function, std::uint64_t ticks = 10) {
     if (counts_.count(caller, function)) return;
     ++timed_;
     QueryCounts::Place* const place = counts_.timed(caller, function, ticks);
-    told_ += 1 + (place != nullptr ? place->pending : 0);
+    recorded_ += 1 + (place != nullptr ? place->pending : 0);
     if (place != nullptr) place->pending = 0;
   }
   std::uint64_t pending() {
@@ -27,7 +27,7 @@ class QueryCountsTest : public ::testing::Test {
   }
 
   QueryCounts counts_;
-  std::uint64_t timed_ = 0, told_ = 0;
+  std::uint64_t timed_ = 0, recorded_ = 0;
 };
 
 TEST_F(QueryCountsTest, TheFirstAreAllRecorded) {
@@ -39,7 +39,7 @@ TEST_F(QueryCountsTest, TheFirstAreAllRecorded) {
 TEST_F(QueryCountsTest, LaterOnesAreCountedAndNoneIsForgotten) {
   constexpr std::uint64_t kCalls = 1'000'000;
   for (std::uint64_t i = 0; i < kCalls; ++i) call(&kSites[0], 7);
-  EXPECT_EQ(told_ + pending(), kCalls);
+  EXPECT_EQ(recorded_ + pending(), kCalls);
   EXPECT_LT(pending(), QueryCounts::kEvery);
   const std::uint64_t counted = kCalls - QueryCounts::kRecorded;
   EXPECT_NEAR(static_cast<double>(timed_ - QueryCounts::kRecorded), static_cast<double>(counted) / QueryCounts::kEvery,
@@ -66,7 +66,7 @@ TEST_F(QueryCountsTest, MorePlacesThanThereIsRoomForLoseNothing) {
   for (std::uint64_t i = 0; i < kRounds; ++i) {
     for (const int& site : kSites) call(&site, 7);
   }
-  EXPECT_EQ(told_ + pending(), kRounds * std::size(kSites));
+  EXPECT_EQ(recorded_ + pending(), kRounds * std::size(kSites));
 }
 
 }  // namespace

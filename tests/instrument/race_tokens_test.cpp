@@ -1,5 +1,4 @@
-// Decisions to bytes and back (format/race_tokens.hpp): whatever is written is read, and bytes that are none end the
-// stream.
+// Decisions to bytes and back (format/race_tokens.hpp): written bytes are readable, and invalid bytes end the stream.
 #include "instrument/format/race_tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ class Pieces final : public RaceBytes {
 
 const RaceKey kKey{"MPI_Recv", "/opt/solver", 0x1234, 8};
 
-// As race_writer.cpp does it.
+// As in race_writer.cpp.
 struct Stream {
   std::vector<std::byte> bytes;
   std::uint32_t repeats = 0;
@@ -186,7 +185,7 @@ class Zeros final : public RaceBytes {
   std::vector<std::byte> bytes_;
 };
 
-TEST(RaceTokens, WhatIsKnownOfAStreamIsBounded) {
+TEST(RaceTokens, TheDictionaryOfAStreamIsBounded) {
   Zeros values(1 << 20, 0), texts(0, 4096);
   for (RaceBytes* const bytes : std::initializer_list<RaceBytes*>{&values, &texts}) {
     RaceDecoder decoder(*bytes);

@@ -1,5 +1,5 @@
-// Records of races on the disk: written by races/race_writer.hpp, read by format/race_file.hpp, whole, cut off,
-// damaged, and as a process leaves them that dies.
+// Records of races on the disk: written by races/race_writer.hpp, read by format/race_file.hpp; whole, truncated,
+// damaged, and as a dying process leaves them.
 #include "instrument/races/race_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -200,7 +200,7 @@ TEST_F(RaceWriterTest, DamageIsFoundAndTheBeginningIsRead) {
     for (const RaceEntry* entry = nullptr; (entry = stream.next()) != nullptr; ++count)
       ASSERT_EQ(entry->values, source(count));
     EXPECT_LE(count, kCount);
-    // What is missing is not missing silently.
+    // Missing data is reported.
     EXPECT_TRUE(count == kCount || !file.damage().empty() || !stream.is_sound() || !file.end()) << at;
     // Some bits have no meaning.
     if (is_whole && file.end()->why == RaceEndReason::kFinalized) {

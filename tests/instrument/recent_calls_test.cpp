@@ -32,7 +32,7 @@ TEST(RecentCalls, AreTheLastSixInOrder) {
   EXPECT_EQ(begins(recent), (std::vector<std::uint64_t>{30, 40, 50, 60, 70, 80}));
 }
 
-TEST(RecentCalls, AreCallsAndNotWhatBelongsToThem) {
+TEST(RecentCalls, HoldCallsWithoutTheirExtensions) {
   RecentCalls recent;
   std::vector<MpiRecord> records{call(10), call(20)};
   records.insert(records.end(), 100, completion());

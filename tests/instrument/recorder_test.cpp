@@ -1,4 +1,4 @@
-// The recorder without MPI: definitions before use, the ledger, pressure, failure, threads that come, go and are cut
+// The recorder without MPI: definitions before use, the ledger, pressure, failure, threads that begin, end and are cut
 // off.
 #include "instrument/record/recorder.hpp"
 
@@ -39,8 +39,8 @@ class RecorderTest : public testing::Test {
 
   // A write of one byte, `tick` ticks after the start.
   void record(ThreadRecorder& thread, std::uint64_t tick) {
-    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
+    if (!scope.entered()) return;
     (void)recorder_.posix(
         thread, {PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false, &kSomewhere});
     recorder_.after_event(thread, tick + 1);
@@ -92,7 +92,7 @@ AggregateRecord sum_of(const std::vector<AggregateRecord>& aggregates) {
 
 // A local MPI call, and a sample of `weight` ns in `context`, as the handler of the thread takes it.
 void call_mpi(Recorder& recorder, ThreadRecorder& thread, std::uint64_t tick, std::uint32_t function = 1) {
-  const Stay stay(thread.activity, Activity::kRecording, recorder.active);
+  const ActivityScope scope(thread.activity, Activity::kRecording, recorder.active);
   *thread.mpi_room(1, tick, tick + 1) = {tick, 1, 0, kNoPeer, 0, 0, make_word(kNoComm, function, Shape::kLocal)};
 }
 void take_sample(ThreadRecorder& thread, std::uint32_t context, std::uint64_t weight, std::uint64_t tick) {
@@ -142,7 +142,7 @@ TEST_F(RecorderTest, TheSampleThatStaysIsDrawnByItsWeight) {
   EXPECT_NEAR(static_cast<double>(second), all / 4, 4 * std::sqrt(all * 0.25 * 0.75));
 }
 
-// What the program says of itself is told once, in its order, and stays where calls become sums.
+// The program's marks are sent once, in order, and stay when calls become sums.
 TEST_F(RecorderTest, MarksStayWhereCallsBecomeSums) {
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   constexpr std::uint64_t kCalls = 40 * kRecordsInBin;
@@ -150,7 +150,7 @@ TEST_F(RecorderTest, MarksStayWhereCallsBecomeSums) {
   for (std::uint64_t i = 0; i < kCalls; ++i) {
     call_mpi(recorder_, thread, 10 * i + 1);
     if (i % 500 != 0) continue;
-    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
     recorder_.mark(thread, MarkKind::kSnapshot, "step", marks++);
   }
   const Capture capture = finish();
@@ -181,7 +181,7 @@ TEST_F(RecorderTest, WhereAllCallsBecomeSumsAllMarksStay) {
   for (std::uint64_t i = 0; i < kCalls; ++i) {
     call_mpi(recorder_, thread, now());
     if (i % 7 != 0) continue;
-    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
     recorder_.mark(thread, MarkKind::kSnapshot, "step", marks++);
     recorder_.sender.pump();
   }
@@ -218,7 +218,7 @@ TEST_F(RecorderTest, MarksAloneBecomeSumsToo) {
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   constexpr std::uint64_t kMarks = 40 * kRecordsInBin;
   for (std::uint64_t i = 0; i < kMarks; ++i) {
-    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
     recorder_.mark(thread, MarkKind::kValue, i % 2 == 0 ? "a" : "b", i);
   }
   const Capture capture = finish();
@@ -228,13 +228,13 @@ TEST_F(RecorderTest, MarksAloneBecomeSumsToo) {
   EXPECT_EQ(capture.mpi_records + capture.mpi_aggregated, kMarks);
 }
 
-// A thread that tells values is none of those that make MPI calls, until it makes one.
+// A thread that only sets marks does not count as one with MPI calls until it makes one.
 TEST_F(RecorderTest, MarksMakeNoThreadOfMpi) {
   ThreadRecorder& first = *recorder_.threads.adopt(0);
   ThreadRecorder& second = *recorder_.threads.adopt(0);
   call_mpi(recorder_, first, now());
   const auto mark = [&](ThreadRecorder& thread) {
-    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
     recorder_.mark(thread, MarkKind::kValue, "x", 1);
   };
   for (int i = 0; i < 5; ++i) mark(second);
@@ -256,7 +256,7 @@ TEST_F(RecorderTest, MarksMakeNoThreadOfMpi) {
 
 TEST_F(RecorderTest, FurtherNamesShareOne) {
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
-  const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+  const ActivityScope scope(thread.activity, Activity::kRecording, recorder_.active);
   for (std::uint32_t i = 0; i < 2 * MarkNames::kMost; ++i)
     recorder_.mark(thread, MarkKind::kValue, fmt::format("name {}", i), 0);
   recorder_.mark(thread, MarkKind::kValue, std::string(1000, 'x'), 0);
@@ -328,7 +328,7 @@ TEST_F(RecorderTest, AStreamThatGoesOnTakesRecordsAgain) {
   EXPECT_LE(recorder_.ledger.of(PackClass::kPosix).aggregated, aggregated + kRecordsInBin);
   EXPECT_EQ(finish().fault(), "");
 
-  // Packs are numbered as recorded, and the flag is where records are missing, and nowhere else.
+  // Packs are numbered as recorded, and the flag is set exactly where records are missing.
   std::uint64_t order = 0, next = 0, folded = 0;
   for (const Pack& pack : transport_.packs) {
     const PackView view(reinterpret_cast<const PackHeader*>(pack.storage.data()));
@@ -425,8 +425,8 @@ TEST_F(FlushTest, OldBinsAreSentAtTheNextEvent) {
   EXPECT_EQ(finish().fault(), "");
 }
 
-// MPI that never takes anything back, for a long time: memory stays what it was.
-TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
+// MPI never returns a bin for a long time: memory does not grow.
+TEST_F(FlushTest, AStalledStreamDoesNotGrow) {
   transport_.arrives_at_once = false;
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   thread.may_send = true;
@@ -452,8 +452,7 @@ TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
   EXPECT_EQ(capture.last.samples.recorded, 200 * kRecordsInBin);
 }
 
-// Threads write while the recorder is ended under their hands: what was recorded is what arrived or was declared
-// dropped.
+// Threads write while the recorder is being ended: all recorded data arrives or is declared as dropped.
 TEST(RecorderThreads, LedgerIsExactWhenCutOff) {
   for (int round = 0; round < 20; ++round) {
     FakeTransport transport;
@@ -467,8 +466,8 @@ TEST(RecorderThreads, LedgerIsExactWhenCutOff) {
         ThreadRecorder& thread = *recorder.threads.adopt(0);
         const std::uint32_t file = recorder.files.of_path("/data/" + std::to_string(t));
         for (std::uint64_t i = 0; i < 20000; ++i) {
-          const Stay stay(thread.activity, Activity::kRecording, recorder.active);
-          if (!stay.entered()) return;
+          const ActivityScope scope(thread.activity, Activity::kRecording, recorder.active);
+          if (!scope.entered()) return;
           thread.may_send = t % 2 == 0;
           (void)recorder.posix(thread, {PosixFunction::kRead, file, i, i + 1, 1, false, &recorder});
           recorder.after_event(thread, i + 1);

@@ -1,4 +1,4 @@
-// What is stated as the cost of recording: a calibration at first, then what was timed.
+// The stated cost of recording: first a calibration, then measured values.
 #include "instrument/record/recording_cost.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(RecordingCost, OneCallOfAPeriodIsTimedButNoneThatSends) {
   Settings settings;
   const auto recorder = std::make_unique<Recorder>(settings, transport, PackIdentity{}, std::uint64_t{1} << 62, false);
   ThreadRecorder& thread = *recorder->threads.adopt(now());
-  recorder->cost.calibrate(0, 1e9, 0);  // nothing is too long, and the mean falls with each timing
+  recorder->cost.calibrate(0, 1e9, 0);  // no limit, and the mean falls with each timing
   const auto call = [&](bool sends) {
     const CostTimer timer(thread, recorder->cost);
     if (sends) thread.count_sending(now());

@@ -1,5 +1,5 @@
-// RequestTable: requests come back with what was posted, shared handles in the order of posting, reused ones by the
-// time of the call.
+// RequestTable: requests return the posted data, shared handles in the order of posting, reused ones by the time of the
+// call.
 #include "instrument/record/request_table.hpp"
 
 #include <gtest/gtest.h>
@@ -98,8 +98,8 @@ TEST_F(RequestTableTest, ManyActiveRequestsGoBeyondTheBudget) {
   for (std::uint64_t i = kMany; i >= 1; --i) ASSERT_EQ(table_.complete(i * 64, kLater)->post_begin, i);
 }
 
-// MPI gave the handle out again before its completion was told; either thread may come first to say so.
-TEST(RequestTableThreads, ACallCompletesWhatHadTheHandleWhenItBegan) {
+// MPI reused the handle before its completion was reported; either thread may report first.
+TEST(RequestTableThreads, ACallCompletesTheRequestThatHadTheHandleAtItsBegin) {
   for (const bool is_first_told_first : {true, false}) {
     BinPool pool(8 * kTableBin, kTableBin);
     RequestTable table(pool, true);
@@ -118,8 +118,8 @@ TEST(RequestTableThreads, ACallCompletesWhatHadTheHandleWhenItBegan) {
   }
 }
 
-// The handle of a persistent request is that of another thread's receive, whose completion is told late.
-TEST(RequestTableThreads, AStartMeansWhatHadTheHandleWhenItBegan) {
+// The handle of a persistent request equals that of another thread's receive, whose completion is reported late.
+TEST(RequestTableThreads, AStartMeansTheRequestThatHadTheHandleAtItsBegin) {
   BinPool pool(8 * kTableBin, kTableBin);
   RequestTable table(pool, true);
   Request receive = request(1), persistent = request(11, true);

@@ -1,4 +1,4 @@
-// What ended threads leave to new ones: how much, to whom, for how long.
+// Recorders of ended threads for new ones: their number, their recipient, their age.
 #include "instrument/process/session/resting_threads.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Samples of a thread: weights that add up through every change of rate, bins that go back, the three pressures.
+// Samples of a thread: weights that add up through every change of rate, bins that are returned, the three pressures.
 #include "instrument/buffer/sample_store.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class SampleStoreTest : public testing::Test {
   }
   SampleStore& store() { return thread_->samples; }
 
-  // Runs the sampler for `samples` samples at whatever rate the store wants; time is in ns.
+  // Runs the sampler for `samples` samples at the rate that the store chooses; time is in ns.
   void sample(std::uint64_t samples, std::uint32_t context = 1) {
     for (std::uint64_t i = 0; i < samples; ++i) {
       const std::uint64_t elapsed = kInterval << store().rate_shift();
@@ -131,7 +131,7 @@ TEST_F(SampleStoreTest, SharesStayThroughHalvings) {
   EXPECT_NEAR(of_context[2] / (of_context[1] + of_context[2]), 0.3, 0.01);
 }
 
-// Of each sample 30 % of the time.
+// 30 % of the time of each sample.
 TEST_F(SampleStoreTest, TimeInTheKernelIsKeptAndDroppedWithItsSample) {
   for (std::uint64_t i = 0; i < 300000; ++i) {
     const std::uint64_t elapsed = kInterval << store().rate_shift(), kernel = i % 3 != 0 ? elapsed * 9 / 20 : 0;
@@ -188,7 +188,7 @@ TEST_F(SampleStoreTest, AStreamThatStopsAndGoesOnLowersAndRaisesTheRate) {
   EXPECT_TRUE(causes.contains(SamplingCause::kRise));
 }
 
-TEST_F(SampleStoreTest, CostBeyondItsShareLowersTheRateAndKeepsWhatIsThere) {
+TEST_F(SampleStoreTest, CostBeyondItsShareLowersTheRateAndKeepsTheSamples) {
   // 4 % of the time at the base rate; the ticks of this test are ns.
   for (int i = 0; i < 2000; ++i) {
     sample(1);
@@ -240,7 +240,7 @@ TEST_F(SampleStoreTest, CountersAreDividedLikeTheWeight) {
     second += 8 * sample.counters[1];
     weight += 8 * sample.record.weight;
   }
-  // What the division leaves is carried on, so at most one remainder is missing at the end.
+  // The remainder of the division is carried on, so at most one remainder is missing at the end.
   EXPECT_NEAR(static_cast<double>(first), 100100, 7);
   EXPECT_NEAR(static_cast<double>(second), 700, 7);
   EXPECT_NEAR(static_cast<double>(weight), 100 * (8 * kInterval + 3), 7);
@@ -253,7 +253,7 @@ TEST_F(SampleStoreTest, AWeightBeyondTheFieldIsSpreadOverTheNextSamples) {
   EXPECT_EQ(weight_of(finish()), static_cast<double>(kMuch));
 }
 
-TEST_F(SampleStoreTest, WhatFindsNoRoomIsCarriedToTheNextSample) {
+TEST_F(SampleStoreTest, SamplesWithoutRoomAreCarriedToTheNextSample) {
   plan_.hold_ticks = 100 * kInterval;
   (void)store().start(thread_->number(), plan_, 0);
   std::vector<Bin*> others;
@@ -290,7 +290,7 @@ class FewBins : public SampleStoreTest {
 };
 
 TEST_F(FewBins, OneLevelOnlyCantBeDroppedButTheRateFalls) {
-  // Without a level to drop what is there stays; samples that find no room are carried.
+  // Without a droppable level all samples stay; samples without room are carried.
   for (int i = 0; i < 40; ++i) sample(1000);
   EXPECT_GT(store().rate_shift(), 0u);
   const Capture capture = finish();
@@ -298,7 +298,7 @@ TEST_F(FewBins, OneLevelOnlyCantBeDroppedButTheRateFalls) {
   EXPECT_LE(weight_of(capture), static_cast<double>(time_));
 }
 
-// One thread stores as its handler would, two others send and ask for room: nothing is lost or counted twice.
+// One thread stores as its handler would, two others send and ask for room: no sample is lost or counted twice.
 TEST(SampleStoreThreads, SendersAndTheHandlerShareAStore) {
   FakeTransport transport;
   Recorder recorder(settings_of(48), transport, {}, 1, true);

@@ -1,5 +1,4 @@
-// The sampler in this process, without MPI: what arrives in packs is compared with what the threads are known to have
-// done.
+// The sampler in this process, without MPI: arriving packs are compared with the known activity of the threads.
 #include "instrument/sampling/sampler.hpp"
 
 #include <dlfcn.h>
@@ -70,7 +69,7 @@ double tick_rate() {
   }
 }
 
-// What a thread does after its last sample is not told; where processors are shared, a timer may be late by ticks.
+// The activity of a thread after its last sample is not recorded; on shared processors a timer may be late by ticks.
 void burn_until_a_sample() {
   const std::atomic<std::uint64_t>& taken = current_sampled->counts.taken;
   for (const std::uint64_t before = taken.load(); taken.load() == before;) burn_ns(10'000);
@@ -91,7 +90,7 @@ class Sampled {
   }
   ~Sampled() { sampling->stop(); }
 
-  // The rate of the calling thread, as if memory or cost had asked for it.
+  // Changes the rate of the calling thread, as memory or cost would.
   void set_rate_shift(std::uint32_t shift) {
     sigset_t ours, before;
     sigemptyset(&ours);
@@ -136,7 +135,7 @@ Place place_of(Function* function) {
   return {std::filesystem::path(info.dli_fname).filename(), reinterpret_cast<std::uint64_t>(function) - map->l_addr};
 }
 
-// What the samples stand for, by the start of the innermost function; the number of samples that say so; their depth.
+// Sums of samples, by the start of the innermost function: weight, number of samples, depth.
 struct Leaf {
   double weight = 0;
   double squares = 0;
@@ -255,7 +254,7 @@ TEST(Sampler, SharesAreTrueBeforeAndAfterChangesOfRate) {
   EXPECT_LE(totals.partial, totals.taken / 1000);
 }
 
-// Memory for few samples: levels are dropped while they come, and what is left is as true.
+// Memory for few samples: levels are dropped meanwhile, and the remaining shares are as accurate.
 TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
   Sampled sampled(at_full_rate(), 24 * (std::size_t{64} << 10));
   sampled.transport.arrives_at_once = false;
@@ -271,25 +270,25 @@ TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.02);
 }
 
-// The program has called MPI, from nowhere.
+// Counts an MPI call of the program from address 0.
 void count_a_call(Sampled& sampled, std::uint64_t ticks) {
   observed_frame.return_address = 0x1000;
   observed_frame.function = 5;
-  const Stay stay(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
+  const ActivityScope scope(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
   sampled.sampling->count_call(*current_sampled, observed_frame, {1, ticks, 0, 0});
   observed_frame.function = 0;
 }
 
-// The record of a call of MPI or I/O comes after it.
+// Called before the record of a call of MPI or I/O.
 void tell_a_call(Sampled& sampled, std::uint64_t return_address, CalledFunction function, std::uint64_t begin) {
   ObservedFrame frame = observed_frame;
   frame.return_address = return_address;
   frame.function = function;
-  const Stay stay(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
-  sampled.sampling->tell_context(*current_sampled, frame, begin, begin + 10);
+  const ActivityScope scope(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
+  sampled.sampling->record_context(*current_sampled, frame, begin, begin + 10);
 }
 
-TEST(Sampler, CallsAreToldWithTheirContexts) {
+TEST(Sampler, CallsAreRecordedWithTheirContexts) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);
   const auto write = kPosixCalls + static_cast<CalledFunction>(PosixFunction::kWrite) + 1;
@@ -315,7 +314,7 @@ TEST(Sampler, CallsAreToldWithTheirContexts) {
   EXPECT_EQ(told[3].begin, 400u);
 }
 
-// Of what was sampled, ns in the kernel, and of that what may be of calls.
+// Kernel time of the samples, in ns, and the part of it that may belong to calls.
 struct KernelTime {
   double all = 0, of_calls = 0;
   KernelTime(const Capture& capture, std::uint32_t thread) {
@@ -327,11 +326,11 @@ struct KernelTime {
   }
 };
 
-// Interrupts and changes of threads are the kernel's time, too: some 1 %, on a crowded machine some 5 %.
+// Interrupts and context switches are kernel time as well: about 1 %, on a crowded machine about 5 %.
 constexpr double kInterrupted = 0.10;
 
-// A fifth of the time passes while samples are lost. Neither changes of the period, nor samples that were
-// lost pass for time in the kernel.
+// A fifth of the time passes while samples are lost. Neither changes of the period nor lost samples count as kernel
+// time.
 TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);
@@ -355,8 +354,8 @@ TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
       << totals.lost << " of " << totals.taken << " lost";
 }
 
-// With and without a call beside it, so that the function's own is told from what may be the call's.
-TEST(Sampler, TimeInTheKernelIsToldApart) {
+// With and without a call beside it, so that the function's own time is distinguished from time that may be the call's.
+TEST(Sampler, KernelTimeIsSeparate) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.skips_kernel()) GTEST_SKIP() << "no perf events";
@@ -393,7 +392,7 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
   const std::uint64_t begin = cpu_ns();
-  // Under load the kernel's ticks, at which these timers are looked at, may find other threads most of the time.
+  // Under load, other threads may run at most of the kernel's ticks, at which it checks these timers.
   for (int i = 0; i < 20 || current_sampled->counts.taken < 20; ++i) {
     burn_ns(20'000'000);
     count_a_call(sampled, 1'000'000);
@@ -406,7 +405,7 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
-// So little may be spent that interrupts are expensive on every machine: a hundred of them a second.
+// The cost limit is so low that interrupts are expensive on every machine: a hundred of them a second.
 SamplerSettings with_expensive_interrupts() {
   SamplerSettings settings;
   settings.hertz = 600;
@@ -414,7 +413,7 @@ SamplerSettings with_expensive_interrupts() {
   return settings;
 }
 
-// The calling thread, and those that it starts, stay where the thread is now.
+// Pins the calling thread, and those that it starts, to the current processor.
 class OnOneProcessor {
  public:
   OnOneProcessor() {
@@ -460,8 +459,8 @@ TEST(Sampler, ExpensiveInterruptsArePaidForWhereAProcessorIsShared) {
       << "but for what came after the last sample";
 }
 
-// Two threads that give each other one processor all the time, as processes do that wait in MPI: events would cost too
-// much of each change.
+// Two threads that hand one processor to each other all the time, like processes that wait in MPI: events would make
+// each switch too expensive.
 TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoExpensiveEvent) {
   const SamplerSettings settings = with_expensive_interrupts();
   Sampled sampled(settings);
@@ -512,9 +511,8 @@ TEST(Sampler, CpuTimeInterruptsNoSystemCall) {
 
 std::atomic<bool> is_told = false;
 
-// A signal that nothing handles wakes a thread for nothing where the main thread blocks it. The kernel then restarts
-// the thread's call, and the timer's signal may come in between: a signal of the program must still be able to end the
-// wait.
+// A signal without a handler wakes a thread in vain if the main thread blocks it. The kernel then restarts the thread's
+// call, and the timer's signal may arrive in between: a signal of the program must still be able to end the wait.
 TEST(Sampler, SignalsReachAThreadWhoseCallsAreRestarted) {
   sigset_t urgent, before;
   sigemptyset(&urgent);
@@ -598,7 +596,7 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
       EXPECT_TRUE(sampled.sampling->adopt_current(*own));
       burn_ns(50'000'000);
       if (SampledThread* const left = sampled.sampling->leave_current()) {
-        const Stay stay(left->recorder->activity, Activity::kRecording, sampled.recorder->active);
+        const ActivityScope scope(left->recorder->activity, Activity::kRecording, sampled.recorder->active);
         sampled.sampling->retire(*left);
       }
       own->flush();
@@ -609,13 +607,13 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
   burn_ns(50'000'000);
   stop = true;
   early.join();
-  sampled.sampling->flush(*current_sampled);  // finds the ended one
+  sampled.sampling->flush(*current_sampled);  // finds the ended thread
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");
   std::map<std::uint32_t, double> weights;
   for (const auto& sample : capture.samples) {
     weights[sample.thread] += sample.time();
-    // Time in the kernel that is left at the end is told at the root.
+    // Kernel time that remains at the end is recorded at the root.
     const bool is_rest = sample.record.context == 0 && sample.user() == 0 && sample.kernel() > 0;
     EXPECT_TRUE(is_rest || capture.contexts.contains({sample.thread, sample.record.context}));
   }
@@ -642,7 +640,8 @@ TEST(Sampler, CostIsMeasuredAndLimited) {
                           [](const SamplingDefinition& rate) { return rate.cause == SamplingCause::kCost; }));
 }
 
-// What the thread sees of a sample, the timer's interrupt included, is what the sampler believes that it costs.
+// The sampler's estimate of a sample's cost equals the time that the thread loses to it, including the timer's
+// interrupt.
 TEST(Sampler, InterruptsCountAsCost) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);

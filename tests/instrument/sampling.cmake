@@ -1,7 +1,7 @@
 # Sampling: unwinder, contexts and sampler in one process; the truth and torture programs under mpirun.
 
-# Functions with known shares of the time, for the unit test and for the program. Their code must be alike: optimised
-# whatever the build type, no function merged with or inlined into another.
+# Functions with known shares of the time, for the unit test and for the program. Their code must be equal: optimised
+# for every build type, no function merged with or inlined into another.
 add_library(truth_functions OBJECT programs/truth_functions.c)
 target_compile_options(truth_functions PRIVATE -O2 -g)
 include(CheckLanguage)
@@ -21,8 +21,8 @@ set_target_properties(truth_late torture_plugin PROPERTIES
 
 add_executable(unwinder_test calling_contexts_test.cpp unwinder_test.cpp)
 target_link_libraries(unwinder_test PRIVATE ardoise_recorder GTest::gtest_main)
-# Under the sanitizers without comparisons with backtrace(): theirs stands in front of the C library's, with frames of
-# its own, and does not look through signal frames.
+# Under the sanitizers without comparisons with backtrace(): the sanitizers replace it, with additional frames, and do
+# not unwind signal frames.
 set(compares_with_backtrace Unwinder.FindsTheFrames*:Unwinder.AgreesWith*)
 gtest_discover_tests(unwinder_test DISCOVERY_TIMEOUT 60 TEST_FILTER -${compares_with_backtrace} PROPERTIES LABELS unit TIMEOUT 120)
 if(NOT ARDOISE_SANITIZE)
@@ -38,7 +38,7 @@ target_link_libraries(sampler_test PRIVATE ardoise_test_capture truth_functions 
 target_compile_definitions(sampler_test PRIVATE TRUTH_LATE_LIBRARY="$<TARGET_FILE:truth_late>")
 add_dependencies(sampler_test truth_late)
 # Not under the sanitizers: they hold signals back until the next call that they intercept, where the thread sanitizer
-# then calls the handler. What was interrupted, and for how long, is what these tests compare.
+# then calls the handler. These tests compare the interrupted place and time.
 if(NOT ARDOISE_SANITIZE)
   gtest_discover_tests(sampler_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS native RUN_SERIAL ON TIMEOUT 120)
   add_dependencies(native_tests sampler_test)

@@ -1,5 +1,5 @@
 // Sampling in real MPI programs under libardoise.so: the truth program's shares, the calling contexts of MPI calls, and
-// the torture program, all from what was captured.
+// the torture program, all from captures.
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -108,7 +108,7 @@ TEST_F(SamplingPreloadTest, PosixCallsHaveTheirContexts) {
 
 void check_torture(const Capture& capture) {
   ASSERT_EQ(capture.fault(), "");
-  // Samples inside MPI know the call, and those of all threads their contexts.
+  // Samples inside MPI name the call; samples of all threads have a context.
   std::size_t inside = 0, partial = 0;
   for (const CapturedSample& sample : capture.samples) {
     if ((sample.record.flags & kInsideMpi) != 0) {
@@ -128,7 +128,7 @@ void check_torture(const Capture& capture) {
   EXPECT_EQ(calls, total_calls);
 }
 
-// Its smallest threads have room for the signal frames of some processors, not for those of others.
+// On some processors its smallest threads have no room for the signal frame.
 std::string without_small_stacks(std::string output) {
   constexpr std::string_view kSentence =
       "ardoise: threads whose stacks have no room for a signal handler are not sampled.\n";
@@ -144,7 +144,7 @@ TEST_F(SamplingPreloadTest, TortureChangesNothing) {
   check_torture(captured("sampled_torture"));
 }
 
-// The modes in which system calls are interrupted are not for this program; page faults are.
+// This program excludes modes in which system calls are interrupted; page faults are allowed.
 TEST_F(SamplingPreloadTest, TortureByPageFaultsWithCounters) {
   const Outcome outcome =
       run_captured(1, "sampled_torture 2", "ARDOISE_SAMPLE=page-faults ARDOISE_COUNTERS=task-clock,page-faults");
@@ -153,11 +153,11 @@ TEST_F(SamplingPreloadTest, TortureByPageFaultsWithCounters) {
   EXPECT_EQ(captured("sampled_torture").fault(), "");
 }
 
-// ctest -L torture: as long as TORTURE_SECONDS says, else an hour.
+// ctest -L torture: for TORTURE_SECONDS, by default an hour.
 TEST_F(SamplingPreloadTest, DISABLED_TortureForAnHour) {
   const char* const asked = std::getenv("TORTURE_SECONDS");
   const int seconds = asked != nullptr ? std::atoi(asked) : 3600;
-  // What is captured in an hour would fill a disk: most of it goes nowhere.
+  // The capture of an hour would fill a disk: most of it is discarded.
   std::filesystem::create_symlink("/dev/null", directory_ / "sampled_torture.0.packs");
   const Outcome outcome =
       run_captured(1, fmt::format("sampled_torture {}", seconds), "ARDOISE_SAMPLE_SHARE=0", seconds + 120);

@@ -1,4 +1,4 @@
-// The option table, and what programs read from their environment by it.
+// The option table, and the options that programs read from their environment.
 #include "instrument/settings/settings.hpp"
 
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST(Settings, AreRead) {
   EXPECT_EQ(read_settings(get).complaint, "");
 }
 
-TEST(Settings, ABadValueIsNamedAndTheDefaultStands) {
+TEST(Settings, ABadValueIsNamedAndTheDefaultIsUsed) {
   const SamplerSettings defaults;
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ARDOISE_BUDGET", "lots"},
                                                                                     {"ARDOISE_POLICY", "wait"},

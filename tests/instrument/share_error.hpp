@@ -1,4 +1,4 @@
-// How far shares that are counted from samples may be from the truth in the tests that know it.
+// The tolerated difference between shares counted from samples and the known truth.
 #pragma once
 
 namespace ardoise::instrument {

@@ -1,4 +1,4 @@
-// Call sites, files, handles: the small tables behind the recorder.
+// Call sites, files, handles: the small tables of the recorder.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -75,13 +75,13 @@ TEST(CallSiteId, DependsOnNameBuildAndOffsetOnly) {
   EXPECT_NE(call_site_id("a", "b", 1), call_site_id("ab", "", 1));
 }
 
-// The program is linked with a library whose name begins as MPI's own do.
-TEST(Modules, MpiIsWhatMpiIsMadeOf) {
+// The program is linked with a library with a name that begins like those of MPI.
+TEST(Modules, TheObjectsOfMpiAreFound) {
   const auto is_mpi = [](const void* address) {
     const std::optional<Module> module = find_module(address);
     return module && module->is_mpi;
   };
-  // Not there where the linker has left out MPICH's library, of which this program calls nothing.
+  // Missing if the linker omitted MPICH's library, since this program calls no MPI function.
   if (const void* const init = ::dlsym(RTLD_DEFAULT, "PMPI_Init")) {
     EXPECT_TRUE(is_mpi(init));
   }

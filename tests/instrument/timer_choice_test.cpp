@@ -1,4 +1,4 @@
-// When a POSIX timer samples a thread in place of a perf event.
+// The choice between a POSIX timer and a perf event for a thread.
 #include "instrument/sampling/timer_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,14 @@ constexpr double kSwitchCost = 1000;          // ns: of a period, 40 changes are
 class Thread {
  public:
   Thread() { choice.restart(now_); }
-  // How often the timer changed in so many samples, between which the thread leaves its processor `switches` times.
+  // The number of changes of the timer in so many samples, between which the thread leaves its processor `switches`
+  // times.
   int run(int samples, std::uint64_t switches) {
     int changes = 0;
     for (int i = 0; i < samples; ++i) {
       now_.cpu += kPeriod;
       now_.switches += switches;
-      changes += choice.look(now_, kSwitchCost) ? 1 : 0;
+      changes += choice.update(now_, kSwitchCost) ? 1 : 0;
     }
     return changes;
   }

@@ -1,5 +1,5 @@
-// Walks compared with those of the compiler's own unwinder: from places known by hand, and from wherever a timer
-// interrupts code of many kinds.
+// Walks compared with those of the compiler's own unwinder: from places known by hand, and from random places at which
+// a timer interrupts code of many kinds.
 #include "instrument/unwind/unwinder.hpp"
 
 #include <execinfo.h>
@@ -39,7 +39,7 @@ struct Walk {
   }
 };
 
-// Of the calling function's caller, whose frames are the same for both unwinders.
+// Walks from the calling function's caller, where both unwinders have the same frames.
 [[gnu::noinline]] Walk walk_here(const StackBounds& stack = {}) {
   Walk walk;
   ucontext_t context;
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> compilers_walk() {
   return pcs;
 }
 
-// Both lists from their common outermost frame inwards; how many are equal.
+// Compares both lists from their common outermost frame inwards; returns the number of equal frames.
 std::size_t common_tail(const std::vector<std::uint64_t>& a, const std::vector<std::uint64_t>& b) {
   const auto [x, y] = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
   (void)y;
@@ -145,7 +145,7 @@ TEST(Unwinder, TrailTellsWhatTheWalkDependsOn) {
   });
 }
 
-// ---- from wherever a timer interrupts
+// ---- from random places at which a timer interrupts
 
 std::atomic<long> samples, equal, complete;
 std::string first_difference;
@@ -168,7 +168,7 @@ void compare(int, siginfo_t*, void* ucontext) {
   const FrameRegisters here = interrupted_registers(ucontext, general);
   const WalkResult walk = unwinder.walk(here, {}, ours);
   const int count = ::backtrace(theirs.data(), static_cast<int>(theirs.size()));
-  // Theirs begins with this handler and the trampoline.
+  // The compiler's walk begins with this handler and the trampoline.
   const auto end = theirs.begin() + count;
   const auto begin = std::find(theirs.begin(), end, reinterpret_cast<void*>(here.pc));
   const auto frames = static_cast<std::size_t>(end - begin);
@@ -176,7 +176,7 @@ void compare(int, siginfo_t*, void* ucontext) {
   complete += walk.complete ? 1 : 0;
   bool same = true;
   std::size_t i = 0;
-  // The compiler's unwinder ends where it does not know a function: ours may go on by frame pointers.
+  // The compiler's unwinder stops at an unknown function; this one may continue by frame pointers.
   for (; i < frames && same; ++i) {
     const auto pc = reinterpret_cast<std::uint64_t>(begin[static_cast<std::ptrdiff_t>(i)]);
     same = (i < walk.frames ? ours[i] == pc : !walk.complete) || (i + 1 == frames && pc == 0);
@@ -314,7 +314,7 @@ TEST(Unwinder, UsesFramePointersWhereThereIsNoUnwindInformation) {
     return pc > begin && pc < begin + 16;
   });
   ASSERT_NE(inside, pcs.end());
-  // Its caller's return address is at rbp + 8 for certain; what lies beyond depends on whether that caller keeps rbp.
+  // Its caller's return address is certainly at rbp + 8; the rest depends on whether that caller keeps rbp.
   EXPECT_NE(inside + 1, pcs.end());
 }
 

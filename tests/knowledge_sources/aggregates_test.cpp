@@ -1,4 +1,4 @@
-// Packs of aggregates give the sums that the records themselves give: a whole program, once as it is and once folded as
+// Packs of aggregates give the same sums as the records themselves: a whole program, once unchanged and once folded as
 // a process folds it under pressure.
 #include "instrument/record/aggregates.hpp"
 
@@ -118,7 +118,7 @@ TEST_P(AggregatePacks, GiveTheSumsOfTheRecords) {
       std::erase_if(packs, [](const replay::Pack& pack) {
         return instrument::check_pack(pack.bytes()).pack->pack_class() == PackClass::kTotals;
       });
-      // The tables go out before a pack of totals; an empty one stands for it.
+      // The tables are sent before a pack of totals; an empty one represents it.
       instrument::PackHeader header = packs.back().header();
       header.pack_class = static_cast<std::uint16_t>(PackClass::kTotals);
       header.payload_bytes = header.record_count = 0;
@@ -168,7 +168,7 @@ TEST_P(AggregatePacks, GiveTheSumsOfTheRecords) {
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutTotals, AggregatePacks, testing::Bool());
 
-// A process that calls, by lot, functions of every kind, each from one place, and marks snapshots between them.
+// A process that calls random functions of every kind, each from one place, and sets snapshot marks between them.
 std::vector<replay::Pack> calls_of_all_kinds(std::uint32_t rank, bool has_marks) {
   std::mt19937 random(rank);
   PackMaker maker({.rank = rank}, 5);  // completions are often in another pack than their call
@@ -288,7 +288,7 @@ TEST(BytesOfSnapshots, AreThoseOfTheProfileInEachFunction) {
       EXPECT_EQ(bytes_of(*series), expected) << trigger;
     }
     for (const reports::CallSite& each : application.call_sites) of_sites[each.function] += each.bytes;
-    // The place of a call is not known where the rest of what it starts is in the next pack.
+    // The call site is unknown if the rest of the started operations is in the next pack.
     of_sites["MPI_Startall"] = expected["MPI_Startall"];
     EXPECT_EQ(of_sites, expected);
   }
@@ -306,7 +306,7 @@ TEST(AggregatePack, PartsOfNeighbourhoodCollectivesStartedOperationsAndCompletio
       {word(id(FunctionId::kSend_init), Shape::kSend), 0, 1, startall, AggregatePart::kStarted, 4, 3, 3, 0, 24, 0, 24,
        0, 0},
       {word(irecv, Shape::kCompletion), 9, 1, irecv, AggregatePart::kCompletion, 7, 4, 4, 0, 400, 0, 400, 0, 0},
-      // Of later versions, or nonsense: passed over.
+      // Records of later versions, or invalid ones: skipped.
       {0, 0, 0, 60000, AggregatePart::kCall, 1, 1, 1, 1, 1, 1, 1, 1, 1},
       {0, 0, 0, 1, static_cast<AggregatePart>(77), 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   PackMaker maker({});

@@ -1,4 +1,4 @@
-// Packs and plug-ins that misbehave cost themselves only.
+// Faulty packs and plug-ins affect only themselves.
 #include <fmt/format.h>
 
 #include "fixture.hpp"
@@ -87,14 +87,14 @@ TEST(BadInput, AProgramCanBeAddedOnce) {
   EXPECT_THROW(session.reduction().add_program({4, "other", 1}), std::invalid_argument);
 }
 
-// Throws where it is told to.
+// Throws at the chosen place.
 enum class Fault { kCreate, kAttach, kPartial, kAbsorb, kContribute };
 template <Fault fault>
 class Faulty final : public Analysis {
  public:
   explicit Faulty(const AnalysisContext& context) : level_(context.level) { fail_at(Fault::kCreate); }
   void attach(LevelSources& sources) override {
-    // Must not run when this object is gone.
+    // Must not run after this object is destroyed.
     sources.add({"faulty",
                  {blackboard::entry_type(level_, kMpiEvents)},
                  [this](const blackboard::Context&, std::span<blackboard::EntryRef>) { level_ += "."; }});

@@ -1,4 +1,4 @@
-// What ranks tell of their load is what they did outside of MPI, and conditions over all ranks hold when they should.
+// The reported load of ranks is their time outside MPI, and conditions over all ranks hold when they should.
 #include "knowledge_sources/plugins/snapshots/balances.hpp"
 
 #include <gmock/gmock.h>
@@ -108,7 +108,7 @@ TEST_F(BalancesOf, TheMeanOverTheLongest) {
   round(balances, 3, {250, 250, 250, 1000});
   ASSERT_EQ(held_.size(), 2u);
   EXPECT_EQ(held_[1].condition, 1u) << "4 s";
-  round(balances, 4, {0, 0, 0, 0});  // nobody waits for anybody: 1
+  round(balances, 4, {0, 0, 0, 0});  // no rank waits: 1
   round(balances, 5, {500, 500, 500, 800});
   ASSERT_EQ(held_.size(), 3u);
   EXPECT_THAT(held_[2].differing, ElementsAre(0, 1, 2, 3));
@@ -121,7 +121,7 @@ TEST_F(BalancesOf, RanksCloseToTheMeanDoNotDiffer) {
   EXPECT_THAT(held_[0].differing, ElementsAre(9));
 }
 
-TEST_F(BalancesOf, ARoundIsLookedAtWhenAllHaveTold) {
+TEST_F(BalancesOf, ARoundIsEvaluatedWhenAllHaveReported) {
   const std::uint32_t step = instrument::mark_name_id("step");
   Balances balances = of(2, {"balance(step) < 0.8"});
   EXPECT_THAT(balances.names(), ElementsAre(step));
@@ -133,8 +133,8 @@ TEST_F(BalancesOf, ARoundIsLookedAtWhenAllHaveTold) {
   EXPECT_THAT(held_[0].differing, ElementsAre(0, 1));
 }
 
-// A rank that tells nothing must not fill the memory.
-TEST_F(BalancesOf, RoundsThatStayOpenGo) {
+// A rank that reports no load must not fill the memory.
+TEST_F(BalancesOf, RoundsThatStayOpenAreDropped) {
   constexpr std::uint32_t kRanks = 1 << 19;
   Balances balances = of(kRanks, {"balance() < 0.8"});
   for (std::uint64_t number = 0; number < 20; ++number) balances.add({0, 0, number, 0, 100});

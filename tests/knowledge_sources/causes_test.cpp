@@ -1,4 +1,4 @@
-// What awaited ranks did longer than those that waited: from samples between calls to the model.
+// Extra work of awaited ranks: from samples between calls to the model.
 #include "knowledge_sources/plugins/waits/causes.hpp"
 
 #include <array>
@@ -110,7 +110,7 @@ std::vector<std::pair<std::string, double>> causes_of(const reports::Waiting& wa
   return result;
 }
 
-// Both relax for 100 us in each step; rank 1 comes 40 us late for what `before` says.
+// Both relax for 100 us in each step; rank 1 is 40 us late because of `before`.
 template <class Before>
 reports::Waiting late_by(std::size_t analyzers, Before&& before, bool messages = false) {
   Rank early(0, 2), late(1, 2);
@@ -134,12 +134,12 @@ reports::Waiting late_by(std::size_t analyzers, Before&& before, bool messages =
   return waiting;
 }
 
-TEST(Causes, WhatOnlyTheAwaitedRankDoesIsTheCause) {
+TEST(Causes, WorkOfOnlyTheAwaitedRankIsTheCause) {
   for (const bool messages : {false, true}) {
     for (const std::size_t analyzers : {1U, 2U}) {
       const auto waiting = late_by(
           analyzers, [](Rank& late) { late.computes(kBoundary, 40); }, messages);
-      // One sample of two stands for both: the sum is exact, the parts are by chance.
+      // One sample of two represents both: the sum is exact, the parts are random.
       double sum = 0;
       for (const auto& cause : waiting.causes) {
         EXPECT_EQ(cause.rank, 1u);
@@ -150,7 +150,7 @@ TEST(Causes, WhatOnlyTheAwaitedRankDoesIsTheCause) {
   }
 }
 
-TEST(Causes, WhatBothDoIsNone) {
+TEST(Causes, WorkOfBothIsNoCause) {
   const auto waiting = late_by(1, [](Rank& late) { late.sleeps(40); });
   EXPECT_THAT(causes_of(waiting), ElementsAre(Pair("other", 400)));
 }
@@ -160,7 +160,7 @@ TEST(Causes, TimeInMpiIsACauseOfItsOwn) {
   EXPECT_THAT(causes_of(waiting), ElementsAre(Pair("mpi", 400)));
 }
 
-// In each step 100 us of one place in both, and 40 us of another in the late one.
+// In each step both spend 100 us in one place, and the late one 40 us in another.
 reports::WaitCause main_cause_of_many(std::uint32_t in_both, std::uint32_t in_late) {
   constexpr std::uint64_t kSteps = 4000;
   Rank early(0, 2), late(1, 2);
@@ -188,7 +188,7 @@ TEST(Causes, SharesAreTrueOnTheAverage) {
   EXPECT_EQ(first.line, 50u);
 }
 
-TEST(Causes, WhatOnlyTheAwaitedRankCallsStandsForWhatAllCallBeneathIt) {
+TEST(Causes, ACallerOnTheAwaitedRankAloneRepresentsItsCommonCallees) {
   const auto first = main_cause_of_many(kRelaxCells, kBoundaryCells);
   EXPECT_EQ(first.symbol, "boundary");
   EXPECT_EQ(first.line, 50u);

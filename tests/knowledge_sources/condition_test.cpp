@@ -1,4 +1,4 @@
-// Conditions are read, or refused with the place; and hold when they should.
+// Conditions are read, or refused with the position of the fault, and hold when they should.
 #include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 #include <gmock/gmock.h>

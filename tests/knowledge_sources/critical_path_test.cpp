@@ -1,4 +1,5 @@
-// The critical path: from waits to ranks, with all of them in memory and with few, and what ranks do at points in time.
+// The critical path: from waits to ranks, with all of them in memory and with few, and the activity of ranks at points
+// in time.
 #include "knowledge_sources/plugins/waits/critical_path.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ struct Wait3 {
   std::uint32_t waiter, awaited;
   std::int64_t time;
 };
-// Waits of random ranks for each other; all meet every `together` waits, when there is such a number.
+// Waits of random ranks for each other; all ranks meet every `together` waits, if it is not 0.
 std::vector<Wait3> random_waits(std::mt19937& random, std::uint32_t ranks, std::size_t number, std::size_t together) {
   std::vector<Wait3> waits;
   for (std::size_t i = 1; i <= number; ++i) {
@@ -118,7 +119,7 @@ TEST(CriticalPath, IsTheSameWithLittleMemory) {
     const auto ranks = static_cast<std::uint32_t>(2 + random() % 9);
     auto waits = random_waits(random, ranks, 5000, round % 2 == 0 ? 0 : 100);
     CriticalPath whole(ranks), little(ranks, 1000);
-    // Nearly in order, as they come.
+    // Nearly in order, as on arrival.
     for (std::size_t i = 0; i + 20 < waits.size(); i += 20)
       std::shuffle(waits.begin() + static_cast<std::ptrdiff_t>(i), waits.begin() + static_cast<std::ptrdiff_t>(i) + 20,
                    random);
@@ -137,8 +138,8 @@ TEST(CriticalPath, IsTheSameWithLittleMemory) {
   }
 }
 
-// Two pairs that never meet: it cannot be known which of them determines the end.
-TEST(CriticalPath, WhereWaysDoNotMeetTheOlderPartIsUnsettled) {
+// Two pairs that never meet: it is unknown which of them determines the end.
+TEST(CriticalPath, WhereRanksDoNotMeetTheOlderPartIsUnsettled) {
   CriticalPath path(4, 1000);
   for (std::uint32_t i = 1; i <= 5000; ++i) path.add(i % 4, (i % 4) ^ 1u, 1000 * std::int64_t{i});
   const auto found = path.take_path(3, 5'001'000);

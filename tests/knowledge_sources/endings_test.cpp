@@ -1,4 +1,4 @@
-// How ranks ended and where they stood, from what their survivors told.
+// The ends of ranks and their last places, from the definitions of their survivors.
 #include <signal.h>
 
 #include "fixture.hpp"
@@ -92,8 +92,8 @@ TEST(Endings, RanksInTheSameCallAreOneLine) {
   EXPECT_EQ(ending.stands[1].call.peer, 0);
 }
 
-// As it tells in a file while it runs.
-TEST(Endings, ALivingProcessHasAStandAndNoEnd) {
+// From the file that it writes while it runs.
+TEST(Endings, ALivingProcessHasAPlaceAndNoEnd) {
   Session session({{0, "solver", 1}});
   PackMaker maker({.origin_tick = kOrigin});
   const std::vector<instrument::StackFrame> frames{{7, 1, 0x123}, {7, 0, 0x456}};
@@ -124,7 +124,7 @@ TEST(Endings, AnAbortIsNamedWithItsCodeAndAnErrorWithItsCall) {
   EXPECT_EQ(ending.ends[2].cause, "exit");
 }
 
-TEST(Endings, WhatTheKernelSaysCountsWhereTheProcessLeftNoWord) {
+TEST(Endings, TheKernelsStatusCountsIfTheProcessLeftNoNote) {
   auto killed = end_by(EndCause::kUnknown, 0);
   killed.wait_status = SIGKILL;
   auto exited = killed;
@@ -140,7 +140,7 @@ TEST(Endings, WhatTheKernelSaysCountsWhereTheProcessLeftNoWord) {
   EXPECT_EQ(ending.ends[2].cause, "unknown");
 }
 
-TEST(Endings, ProgramsThatCameToTheirEndHaveNone) {
+TEST(Endings, FinishedProgramsHaveNoEnding) {
   PackMaker maker({});
   maker.finish();
   Session session({{0, "solver", 1}});

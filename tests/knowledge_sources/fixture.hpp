@@ -1,4 +1,4 @@
-// What the tests of the single knowledge sources share: short names, and looking things up in an Application.
+// Common helpers of the tests of single knowledge sources: short names, and look-ups in an Application.
 #pragma once
 
 #include <gmock/gmock.h>

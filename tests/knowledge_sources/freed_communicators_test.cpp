@@ -1,4 +1,4 @@
-// Communicators that are made and freed in a loop: what the analyzer keeps of them, and that nothing is missed.
+// Communicators that are created and freed in a loop: the analyzer keeps little of them and misses nothing.
 #include <random>
 
 #include "fixture.hpp"
@@ -18,8 +18,8 @@ using namespace std::string_view_literals;
 
 constexpr std::uint32_t kBoth = 2;
 
-// Each rank makes communicators, uses them for one of these, and frees them, or does not: the calls are equal but for
-// MPI_Comm_free.
+// Each rank creates communicators, uses them for one of these, and frees them or does not: the calls are equal except
+// for MPI_Comm_free.
 enum class Use { kNothing, kSum, kMessages, kLateMessages, kWindow, kFile, kLateSum };
 
 class FreeingProgram {
@@ -144,7 +144,7 @@ TEST(FreedCommunicators, AreForgotten) {
   }
 }
 
-// All ranks tell the same of a communicator: 8 bytes for each that has it.
+// All ranks define a communicator equally: 8 bytes for each of them.
 TEST(FreedCommunicators, AreDefinedOnceForAllRanks) {
   constexpr std::uint32_t kMany = 50, kCommunicators = 2000;
   const auto bytes_of = [](std::uint32_t ranks) {

@@ -1,4 +1,4 @@
-// Records that go to the owners of their keys: in order, all of them, in few bytes.
+// Records that are sent to the owners of their keys: in order, all of them, in few bytes.
 #include "knowledge_sources/interface/keyed.hpp"
 
 #include <atomic>

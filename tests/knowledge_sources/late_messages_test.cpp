@@ -1,4 +1,5 @@
-// Late messages: in the wrong order or not, in calls that complete several operations, and what is told of each place.
+// Late messages: in the wrong order or not, in calls that complete several operations, and the result for each call
+// site.
 #include <algorithm>
 #include <array>
 
@@ -64,8 +65,8 @@ TEST(WrongOrder, OnlyTheNextReceivesCountInWhateverOrderTheyBecomeKnown) {
   EXPECT_THAT(decided(receives, order), ElementsAre(Pair(100, true)));
 }
 
-// Two senders in turn; of each of them nothing has come while all of the other's has.
-TEST(WrongOrder, WhatOneSenderHasSentMayBecomeKnownLongBeforeWhatTheOtherHas) {
+// Two senders in turn: no message of one is known yet while all of the other are.
+TEST(WrongOrder, OneSendersMessagesMayBecomeKnownLongBeforeTheOthers) {
   std::vector<Received> receives;
   std::vector<std::size_t> order;
   constexpr std::size_t kPairs = 10'000;
@@ -100,12 +101,12 @@ TEST(WrongOrder, AReceiveThatNeverBecomesKnownHoldsUpABoundedNumber) {
     wait.order = number;
     wrong_order.add({0, rank}, send, receive, &wait, use);
   };
-  // The first one takes all of the room but for some, the second one what is left.
+  // The first one takes nearly all of the room, the second one the rest.
   for (const std::uint32_t rank : {0u, 1u}) {
     told = 0;
     for (std::uint32_t number = 1; number < 3 * WrongOrder::kMost / 2; ++number) add(rank, number);
     EXPECT_GT(told, WrongOrder::kMost / 3) << rank;
-    add(rank, 0);  // too late, and told at once
+    add(rank, 0);  // too late, and reported at once
   }
   wrong_order.settle(use);
 }
@@ -144,8 +145,8 @@ TEST(SharedCalls, TheLongestWaitIsTheCallsAndOfEqualOnesTheLateSenders) {
   EXPECT_EQ(result(0, 0), std::pair(WaitPattern::kLateSender, std::uint64_t{10}));
 }
 
-// Rank 0 starts `sends` messages of 2 KiB to rank 1 and completes them in one call, beside a receive that waits for
-// nothing if it is to; rank 1 receives each 5 ms later.
+// Rank 0 starts `sends` messages of 2 KiB to rank 1 and completes them in one call, optionally beside a receive that
+// need not wait; rank 1 receives each 5 ms later.
 reports::Waiting of_short_sends(std::uint32_t sends, bool and_receives) {
   Session session({{0, "program", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -188,7 +189,7 @@ TEST(ShortSends, AreWaitedForWhereNothingElseIs) {
   EXPECT_THAT(of_short_sends(2, true).patterns, IsEmpty());
 }
 
-// Of a large group only its first rank tells which ranks of the program are in it.
+// In a large group only its first rank defines the ranks of the program in it.
 TEST(LateMessages, MeetAlsoWhereOnlyOneRankKnowsTheGroup) {
   Session session({{0, "program", 3}}, 0, 2);
   const std::array<instrument::RankRange, 2> members{{{2, 1, 1}, {0, 1, 1}}};

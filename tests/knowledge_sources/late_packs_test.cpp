@@ -1,4 +1,4 @@
-// Packs that a worker takes long after those behind them: as long as the blackboard has room, they are waited for.
+// Packs that a worker takes long after later ones: the analysis waits for them as long as the blackboard has room.
 #include "knowledge_sources/plugins/traces/trace_rank.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
@@ -17,7 +17,7 @@ class LatePacks : public TracesFixture, public ::testing::WithParamInterface<Pac
   }
 };
 
-// The first pack of rank 0 of this class comes when the board is full; else last of all.
+// The first pack of rank 0 of this class arrives when the board is full, or last of all.
 TEST_P(LatePacks, AreWaitedFor) {
   constexpr std::size_t kLimit = 4u << 20;
   bool was_full = false;

@@ -1,4 +1,4 @@
-// Loops of call sites are found, and cut into their iterations, in however little memory.
+// Loops of call sites are found, and divided into their iterations, in very little memory.
 #include "knowledge_sources/plugins/snapshots/main_loop.hpp"
 
 #include <gmock/gmock.h>
@@ -85,7 +85,7 @@ TEST_P(MainLoop, IsCutIntoItsIterations) {
   EXPECT_EQ(calls_in(program.series), program.calls);
 }
 
-// Two loops in each other: rounds of the inner one, as it has as many call sites.
+// Two nested loops: iterations of the inner one, as it has as many call sites.
 TEST_P(MainLoop, AnInnerLoopIsTheMainOneWhereItHasMostSites) {
   LoopProgram program(GetParam());
   for (int outer = 0; outer < 16; ++outer) {
@@ -97,8 +97,8 @@ TEST_P(MainLoop, AnInnerLoopIsTheMainOneWhereItHasMostSites) {
   EXPECT_EQ(loop->iterations, 16u * 25u);
 }
 
-// As the two sweeps of a solver: 10 and 11 come 20 times each, one after the other.
-TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
+// Like the two sweeps of a solver: 10 and 11 occur 20 times each, one after the other.
+TEST_P(MainLoop, SweepsOfAnIterationAreNoLoop) {
   LoopProgram program(GetParam());
   for (int step = 0; step < 50; ++step) {
     program.calls_of({1, 2});
@@ -111,7 +111,7 @@ TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
   EXPECT_EQ(loop->iterations, 50u);
 }
 
-TEST_P(MainLoop, WhatIsDoneInEveryTwentiethIterationIsNone) {
+TEST_P(MainLoop, CallsOfEveryTwentiethIterationAreNoLoop) {
   LoopProgram program(GetParam());
   for (int step = 0; step < 400; ++step) {
     program.calls_of({1, 2, 3, 4});
@@ -158,8 +158,8 @@ TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
   EXPECT_EQ(std::accumulate(found.begin(), found.end(), std::uint64_t{0}), 10u);
 }
 
-// Random programs: nothing is lost, and bytes are the same series.
-TEST(CallSeries, HasAllCallsWhateverItsRoom) {
+// Random programs: no call is lost, and writing and reading keeps the series.
+TEST(CallSeries, HasAllCallsInAnyMemory) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const std::size_t room = 100 + random() % 400;
@@ -184,7 +184,7 @@ TEST(CallSeries, HasAllCallsWhateverItsRoom) {
     read.read(in);
     ASSERT_EQ(calls_in(read), program.calls);
     ASSERT_EQ(find_loop(read).has_value(), find_loop(program.series).has_value());
-    // It goes on as the other one does.
+    // It continues like the other one.
     for (int i = 0; i < 100; ++i) {
       const std::uint64_t key = random() % (2 * sites);
       read.visit(key, program.time, {1, 1, 8});

@@ -1,4 +1,4 @@
-// Ends of messages find each other: random programs run in a model of MPI's matching, which knows the true pairs.
+// Both ends of messages are paired: random programs run in a model of MPI's matching, which knows the true pairs.
 #include <deque>
 #include <map>
 #include <random>
@@ -28,7 +28,7 @@ bool matches(const Envelope& wanted, const Envelope& message) {
          (wanted.tag == kAnyTag || wanted.tag == message.tag);
 }
 
-// What MPI does, and what the recorder writes of it. A send is named by its tick, a receive by that of its posting.
+// A model of MPI and the recorder's output for it. A send is named by its tick, a receive by that of its posting.
 class Simulation {
  public:
   Simulation(std::uint32_t seed, std::uint32_t ranks) : random_(seed), ranks_(ranks) {}
@@ -116,7 +116,7 @@ class Simulation {
     if (!blocking) ranks_[from].sends.emplace_back(begin, seen);
   }
 
-  // One message, from any source, reaches its rank.
+  // Delivers one message, from any source, to its rank.
   bool arrive() {
     const std::uint32_t first = below(static_cast<std::uint32_t>(ranks_.size()));
     for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
@@ -179,7 +179,7 @@ class Simulation {
     const bool matched = chance(2);
     write(rank, record(begin, matched ? FunctionId::kMprobe : FunctionId::kIprobe, Shape::kProbe, message->envelope));
     if (!matched) return;
-    // Others may be received before MPI_Mrecv takes it.
+    // Other messages may be received before MPI_Mrecv takes it.
     pairs.emplace(message->send, begin);
     Envelope nowhere = message->envelope;
     nowhere.comm = instrument::kNoComm;
@@ -237,7 +237,7 @@ class Simulation {
   std::uint64_t tick_ = 0;
 };
 
-// Takes the ends as they come, and pairs those of a channel in their order.
+// Takes the ends in order of arrival, and pairs those of a channel in their order.
 class Pairs {
  public:
   void add(std::span<const Arrived> arrived) {
@@ -259,7 +259,7 @@ class Pairs {
   std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::int32_t>, Ends> channels_;
 };
 
-// The calls of a rank by its threads: from some call on, a second one makes some of them.
+// The calls of a rank by its threads: from one call on, a second thread makes some of them.
 struct Threads {
   std::vector<MpiRecord> records[2];
   std::uint64_t second_begin = ~std::uint64_t{0};  // tick of its first call
@@ -283,7 +283,7 @@ std::vector<Threads> of_all_ranks(const Simulation& simulation, std::uint32_t ra
   return result;
 }
 
-// folded: one pack says that records before it are missing.
+// folded: one pack reports missing records before it.
 Pairs pairs_of(std::span<const Threads> ranks_records, std::mt19937& random, bool folded) {
   Pairs pairs;
   const auto ranks = static_cast<std::uint32_t>(ranks_records.size());
@@ -370,7 +370,7 @@ TEST(MessageOrder, WhereASecondThreadMakesCallsThereAreFewerPairsAndNoWrongOne) 
   EXPECT_GT(found, rounds(10'000));
 }
 
-// Marks are no calls, of whatever thread.
+// Marks are no calls, in any thread.
 TEST(MessageOrder, WhereThreadsMakeMarksNoPairIsMissing) {
   std::size_t messages = 0;
   for (std::uint32_t seed = 0; seed < 500; ++seed) {

@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using namespace std::string_view_literals;
 
-// A program whose ranks do what a test says, in microseconds since its start.
+// A program with ranks that act as a test describes, in microseconds since its start.
 class Ranks {
  public:
   explicit Ranks(std::uint32_t ranks) {
@@ -65,8 +65,8 @@ class Ranks {
     call(rank, FunctionId::kPut, begin, end, target);
   }
 
-  // What one and several analyzers say, whatever the order of packs: always the same. folded: a rank's packs from this
-  // one on.
+  // The result of one and of several analyzers, in any order of packs, always the same. folded: a rank's packs from
+  // this one on.
   reports::Waiting waiting(std::uint32_t folded_rank = 99, std::uint64_t folded_from = 0) {
     std::vector<replay::Pack> packs;
     for (PackMaker& maker : makers_) {
@@ -98,7 +98,7 @@ class Ranks {
     return first;
   }
 
-  // The profile over time has the same, locks too, which are judged at the end.
+  // The profile over time has the same waits, also for locks, which are evaluated at the end.
   static void expect_all_in_snapshots(const reports::Application& application) {
     double all = 0, in_intervals = 0;
     for (const auto& site : application.waiting.call_sites) all += site.waiting_seconds;
@@ -224,8 +224,8 @@ TEST(Epochs, WindowsOfOneCommunicatorAreApart) {
   EXPECT_THAT(words_of(ranks), ElementsAre("0 for 1 20", "late_post MPI_Win_complete 20 x1"));
 }
 
-// Random epochs of up to six ranks on two windows, in which each may be origin and target of several: who waits for
-// whom, and how long, is known as they are made.
+// Random epochs of up to six ranks on two windows, in which each may be origin and target of several: the waits are
+// known when the epochs are made.
 class RandomEpochs {
  public:
   RandomEpochs(std::uint32_t seed, std::uint32_t size) : random_(seed), size_(size), ranks_(size) {
@@ -388,7 +388,7 @@ TEST(Locks, LockAllIsSharedOnAllTargets) {
               ElementsAre("2 for 1 30", "3 for 2 65", "lock MPI_Win_lock 30 x1", "lock MPI_Win_lock_all 65 x1"));
 }
 
-// As libraries do that ask for the lock when there is something to do.
+// Like libraries that request the lock only for the first operation.
 TEST(Locks, WhereTheLibraryIsLazyALaterCallWaits) {
   for (const bool flushes : {false, true}) {
     Ranks ranks(3);

@@ -1,5 +1,5 @@
-// The property that everything rests on: the model does not depend on the order of packs, nor on how they were spread
-// over workers and analyzers.
+// The fundamental property: the model depends neither on the order of packs nor on their distribution over workers and
+// analyzers.
 #include <random>
 
 #include "fixture.hpp"

@@ -4,7 +4,7 @@ file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/ DESTINATION ${WORK}/source)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix COMMAND_ERROR_IS_FATAL ANY
   OUTPUT_QUIET)
-# Users get no debug information, and the pages that help texts name.
+# Users get no debug information, and do get the pages that help texts name.
 find_program(READELF NAMES readelf llvm-readelf-14 REQUIRED)
 file(GLOB_RECURSE libraries ${WORK}/prefix/*/libardoise.so)
 foreach(file ${WORK}/prefix/bin/ardoise ${WORK}/prefix/bin/ardoise-analyzer ${libraries})

@@ -1,4 +1,4 @@
-// Partial results that were cut or changed on their way: BadPartial or other numbers, never anything worse, and after
+// Partial results that were truncated or changed on their way cause BadPartial or other numbers, never worse. After
 // BadPartial nothing was added.
 #include <random>
 

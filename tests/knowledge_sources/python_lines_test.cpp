@@ -1,5 +1,5 @@
-// Line tables as CPython 3.9 to 3.13 made them of one function, with expressions over several lines, a comprehension
-// and a gap of 150 lines; what their own co_lines() (3.9: dis.findlinestarts) says of them.
+// Line tables of CPython 3.9 to 3.13 for one function, with expressions over several lines, a comprehension and a gap
+// of 150 lines, against the results of their own co_lines() (3.9: dis.findlinestarts).
 #include "knowledge_sources/symbols/python_lines.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a rank marked becomes snapshots whose sums are those of its calls, in however little memory.
+// The marks of a rank become snapshots with the sums of its calls, in very little memory.
 #include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class MarkedProgram {
   [[nodiscard]] std::vector<Snapshot> snapshots(std::size_t series = 0) const {
     return marks.snapshots_of(marks.series()[series], time);
   }
-  // Of a key, over some snapshots.
+  // The calls of a key over some snapshots.
   [[nodiscard]] std::uint64_t calls_of(const std::vector<Snapshot>& snapshots, std::uint64_t key) const {
     std::uint64_t calls = 0;
     for (const Snapshot& each : snapshots) {
@@ -63,10 +63,10 @@ TEST(RankMarks, ASnapshotIsAllSinceTheOneBefore) {
   EXPECT_EQ(all[1].number, 200);
   EXPECT_EQ(all[1].begin, all[0].end);
   EXPECT_EQ(program.calls_of({all[1]}, 2), 1u);
-  EXPECT_EQ(program.calls_of({all[2]}, 3), 1u);  // what comes after the last
+  EXPECT_EQ(program.calls_of({all[2]}, 3), 1u);  // calls after the last snapshot
 }
 
-TEST(RankMarks, APhaseIsWhatLiesBetweenItsMarks) {
+TEST(RankMarks, APhaseLiesBetweenItsMarks) {
   MarkedProgram program;
   program.call(1);
   program.mark(MarkKind::kPhaseBegin, 5);
@@ -102,9 +102,9 @@ TEST(RankMarks, PhasesWithoutAnEndOrABeginAreCounted) {
   EXPECT_THAT(program.snapshots(), SizeIs(1));
 }
 
-TEST(RankMarks, ValuesAreOfWhatIsOpen) {
+TEST(RankMarks, ValuesBelongToOpenSections) {
   MarkedProgram program;
-  program.value(9, 4.0);  // nothing is open
+  program.value(9, 4.0);  // no section is open
   program.mark(MarkKind::kPhaseBegin, 5);
   program.value(9, 1.0);
   program.value(9, -3.0);
@@ -116,7 +116,7 @@ TEST(RankMarks, ValuesAreOfWhatIsOpen) {
   EXPECT_EQ(sums.count, 2u);
 }
 
-TEST(RankMarks, ACallThatIsHeardOfLateGoesToTheSnapshotOfItsTime) {
+TEST(RankMarks, ALateCallGoesToTheSnapshotOfItsTime) {
   MarkedProgram program;
   for (std::uint64_t i = 1; i <= 4; ++i) {
     program.call(1);
@@ -140,7 +140,7 @@ TEST(RankMarks, FurtherSeriesAndNamesAreCountedAndShared) {
   EXPECT_EQ(program.calls_of(all, RankMarks::kFurther), RankMarks::kMostIds + 1);
 }
 
-// Snapshots at random, under pressure, written and read in the middle, with calls that come late: the sums are exact.
+// Random snapshots under pressure, written and read in the middle, with late calls: the sums are exact.
 TEST(RankMarks, SumsAreExactWhateverTheMemory) {
   std::mt19937 random(7);
   for (const std::size_t room : {20u, 300u, 100'000u}) {
@@ -187,7 +187,7 @@ TEST(RankMarks, SumsAreExactWhateverTheMemory) {
   }
 }
 
-TEST(RankMarks, WhatIsDamagedIsRefused) {
+TEST(RankMarks, DamagedBytesAreRefused) {
   MarkedProgram program;
   program.call(1);
   program.mark(MarkKind::kSnapshot, 5, 1);
@@ -213,8 +213,8 @@ TEST(RankMarks, WhatIsDamagedIsRefused) {
   }
 }
 
-// Sums without moments: by the length of what they may be of, and none is lost.
-TEST(RankMarks, SumsAreSpreadOverWhatLiesInTheirTime) {
+// Sums without exact times are spread over the sections they may belong to, by length, and none is lost.
+TEST(RankMarks, SumsAreSpreadOverTheSectionsInTheirTime) {
   MarkedProgram program;
   program.mark(MarkKind::kPhaseBegin, 6);
   for (program.time = 0; program.time < 400;) {
@@ -231,7 +231,7 @@ TEST(RankMarks, SumsAreSpreadOverWhatLiesInTheirTime) {
   EXPECT_EQ(program.calls_of(program.snapshots(0), 9), 150u) << "of the phase from 0 to 200";
 }
 
-TEST(RankMarks, WhateverIsSpreadAddsUp) {
+TEST(RankMarks, SpreadSumsAddUp) {
   std::mt19937_64 random(3);
   const auto below = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random); };
   for (const std::size_t room : {std::size_t{16}, std::size_t{100'000}}) {

@@ -60,7 +60,7 @@ TEST(RunSummary, IdentityAndRanks) {
   EXPECT_NEAR(application.quality.overhead_seconds, 2 * 40e-9 + 300e-9, 1e-15);
 }
 
-// The cost of one call and the number of calls multiply to the time that recording took, whatever the ranks cost.
+// The cost of one call times the number of calls is the recording time, even if the costs of ranks differ.
 TEST(RunSummary, CostOfACallIsTheMeanOverTheCalls) {
   Session session({{0, "solver", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -131,7 +131,7 @@ TEST(RunSummary, AMissingPackIsSeen) {
   EXPECT_THAT(quality.notices, Contains(HasSubstr("1 numbered pack did not arrive")));
 }
 
-// Packs may still be with it, and the ledger has their records.
+// The process may still hold packs, and the ledger counts their records.
 TEST(RunSummary, ARankThatIsNotCompleteMissesNoPacks) {
   auto maker = process(0);
   for (int i = 0; i < 5; ++i) maker.call(FunctionId::kSend, Shape::kSend, 1'500'000, 10, 0, 0, 8);
@@ -182,7 +182,7 @@ TEST(RunSummary, CommunicatorsOfTheProgram) {
   EXPECT_EQ(communicators[1].count, 2u);
 }
 
-// MPI_Comm_dup and MPI_Comm_split over all ranks make others of the same group, which have no name.
+// MPI_Comm_dup and MPI_Comm_split over all ranks create further communicators of the same group, without a name.
 TEST(RunSummary, CommunicatorsOfTheGroupOfTheWorldAreNotTheWorld) {
   Session session({{0, "solver", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -229,7 +229,7 @@ TEST(RunSummary, CommunicatorsThatShareRanksAreToldApart) {
   EXPECT_THAT(communicators[1].group_of_rank, ElementsAre(1, 2, 1, 2));
 }
 
-// A name of its own for each of 1,000 duplicates, and 1,000 groups with a name each.
+// A separate name for each of 1,000 duplicates, and 1,000 groups with a name each.
 TEST(RunSummary, ManyNamesOfCommunicatorsAreCounted) {
   Session session({{0, "solver", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -269,7 +269,7 @@ TEST(RunSummary, NoticesOfProcessesAreCounted) {
   EXPECT_THAT(session.application().quality.notices, ElementsAre("Something was not seen. (2 times)"));
 }
 
-// Also where each of the two definitions came to another analyzer.
+// Also if the two definitions reached different analyzers.
 TEST(RunSummary, CallSitesThatShareAnIdAreSaid) {
   Session session({{0, "solver", 2}}, 0, 2);
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

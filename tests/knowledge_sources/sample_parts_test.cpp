@@ -54,7 +54,7 @@ std::vector<SampleBins::Entry> random_entries(std::mt19937& random, unsigned shi
   return entries;
 }
 
-// More contexts than there is room for in the narrowest bins: what is kept is the same for every order.
+// More contexts than fit into the narrowest bins: the same ones are kept in every order.
 TEST(SampleBins, TheOrderDoesNotMatterWhenBinsAreJoined) {
   std::mt19937 random(7);
   std::vector<std::vector<SampleBins::Entry>> packs;
@@ -125,7 +125,7 @@ TEST(RankClusters, ChanceAloneMakesNoClusters) {
     for (std::size_t i = 0; i < kSamples; ++i) self[random() % 4 * kRanks + rank] += 1;
   }
   EXPECT_EQ(cluster_ranks(self, all, std::vector<std::uint64_t>(kRanks, kSamples)).clusters.size(), 1u);
-  // The same shares from as many samples as it takes to be sure are different behaviour.
+  // The same shares from a sufficient number of samples are different behaviour.
   EXPECT_GT(cluster_ranks(self, all, std::vector<std::uint64_t>(kRanks, 1'000'000)).clusters.size(), 1u);
 }
 

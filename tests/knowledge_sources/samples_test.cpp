@@ -1,5 +1,5 @@
 // The sampled profile: contexts of ranks and threads become one tree, samples become seconds with their error, MPI
-// calls hang where the program made them. Stacks are made by hand; a resolver that knows no binaries names them.
+// calls are attached to the caller in the program. Stacks are made by hand, with a resolver that needs no binaries.
 #include <fmt/format.h>
 
 #include <array>
@@ -77,12 +77,12 @@ class FakeResolver final : public Resolver {
   Location location_;
 };
 
-// What one test feeds, and the model that comes out.
+// The input of one test, and the resulting model.
 class Profile {
  public:
   explicit Profile(std::uint32_t ranks) : resolver(ranks), sampled(ranks), facts(ranks, 1), bins(ranks) {}
 
-  // Module numbers as rank 0 has them.
+  // Module numbers are those of rank 0.
   void context(std::uint32_t rank, std::uint32_t thread, std::uint32_t number, std::uint32_t parent,
                std::uint32_t module, std::uint64_t offset, bool instruction = false) {
     add_sums(sampled.of(rank, thread).contexts,
@@ -194,7 +194,7 @@ TEST(Samples, EachAddressIsLookedUpOnce) {
   EXPECT_EQ(p.resolver.asked_, 2);
 }
 
-// The profile over time keeps of a sample only which function it was in: not what was inlined at its start.
+// The profile over time keeps only the function of a sample, not the function inlined at its start.
 TEST(Samples, WithoutTheInstructionTheFunctionCountsAndNotWhatIsInlinedAtItsStart) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x8100, true);
@@ -276,7 +276,7 @@ TEST(Samples, NoCallIsGivenMoreThanItTook) {
   EXPECT_THAT(model.threads.in_calls, ElementsAre(DoubleNear(0.0225, 1e-12), DoubleNear(0.0175, 1e-12)));
 }
 
-TEST(Samples, PosixCallsAreToldFromMpi) {
+TEST(Samples, PosixCallsDifferFromMpiCalls) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   constexpr auto kWrite = static_cast<std::uint16_t>(instrument::PosixFunction::kWrite);
@@ -305,7 +305,7 @@ TEST(Samples, WeightsOfSharedTicksAreKnown) {
   EXPECT_DOUBLE_EQ(p.self("f1"), 0.100);
 }
 
-TEST(Samples, TimeInTheKernelStandsApartAndIsNoSample) {
+TEST(Samples, KernelTimeIsSeparateAndNoSample) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   p.context(0, 0, 2, 1, kApp, 0x300, true);
@@ -323,7 +323,7 @@ TEST(Samples, TimeInTheKernelStandsApartAndIsNoSample) {
   EXPECT_EQ(p.function("(kernel)").samples, 0u);
 }
 
-TEST(Samples, WhatCannotBeUnwoundIsShown) {
+TEST(Samples, PartialStacksAreShown) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   p.context(0, 0, 2, 1, kApp, 0x200, true);
@@ -427,7 +427,7 @@ TEST(Samples, TheErrorIsTheBinomialOneForEqualWeights) {
   (void)p.model();
   EXPECT_NEAR(p.function("f1").self_error, 10.0 * 2.5758 * std::sqrt(0.3 * 0.7 / 1000), 0.02);
   EXPECT_NEAR(p.function("f1").self_error, p.function("f2").self_error, 1e-12);
-  // A few heavy samples know less than many light ones.
+  // A few heavy samples carry less information than many light ones.
   p.sample(0, 0, {1, 0, 0, 0}, 1000, 3);
   const double light = p.function("f1").self_error;
   (void)p.model();
@@ -499,7 +499,7 @@ TEST(Samples, FunctionsOverTime) {
   EXPECT_THAT(timeline.all, ElementsAre(DoubleNear(0.006, 1e-12), 0, 0, 0, DoubleNear(0.002, 1e-12)));
 }
 
-// Through packs and the plug-in, with a binary that is there.
+// Through packs and the plug-in, with an existing binary.
 TEST(Samples, FromPacksToTheModel) {
   Session session({{0, "program", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

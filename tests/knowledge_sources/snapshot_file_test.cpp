@@ -1,4 +1,4 @@
-// Files of snapshots: what was written is read, from any place on, in any order of blocks, in however many files.
+// Files of snapshots: written data is read, from any position, in any order of blocks, in any number of files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using Block = SnapshotBlock;
 using Bytes = std::vector<std::byte>;
-// Sums by series, rank, index and function: all that a file says.
+// Sums by series, rank, index and function: the whole content of the file.
 using Said = std::map<std::tuple<std::string, std::uint32_t, std::uint64_t, std::string>, std::vector<std::uint64_t>>;
 
 const Block::Program kProgram{0, 4, 0, "solver"};
@@ -186,7 +186,7 @@ TEST_F(SnapshotFileTest, ABlockIsNoLargerThanItMayBe) {
   }
 }
 
-// A text is in a block once, and everything may be called so.
+// A block stores a text once, even if all series have that name.
 TEST_F(SnapshotFileTest, ALongNameOfEverythingIsNotCopiedWithoutEnd) {
   Block block;
   block.programs.push_back({0, 1, 0, "program"});

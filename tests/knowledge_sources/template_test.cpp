@@ -1,4 +1,4 @@
-// The plug-in to copy works as it stands, built in this tree or (ARDOISE_TEMPLATE_PLUGIN) out of it.
+// The example plug-in works unchanged, built in this tree or (ARDOISE_TEMPLATE_PLUGIN) out of it.
 #include <cstdlib>
 #include <filesystem>
 

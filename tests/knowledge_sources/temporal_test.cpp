@@ -12,7 +12,7 @@ float share(const reports::TemporalMap& map, const std::string& name, std::uint3
   return map.share.at((row * map.groups + group) * map.bins + bin);
 }
 
-// A rank whose clock starts anywhere and that ends with MPI_Finalize at `end_ns` of its own time.
+// A rank with an arbitrary clock origin that ends with MPI_Finalize at `end_ns` of its own time.
 PackMaker rank_until(std::uint32_t rank, std::uint64_t origin, std::uint64_t end_ns, double rate = 1e9) {
   PackMaker maker({.rank = rank, .origin_tick = origin, .ticks_per_second = rate});
   const auto end = origin + static_cast<std::uint64_t>(static_cast<double>(end_ns) * rate * 1e-9);
@@ -108,7 +108,7 @@ TEST(Temporal, ManyRanksShareGroups) {
   EXPECT_FLOAT_EQ(share(map, "collective", 1, 0), 0.0f);
 }
 
-TEST(Temporal, WhatBeganInMpiInitCountsFromTheOrigin) {
+TEST(Temporal, CallsBegunInMpiInitCountFromTheOrigin) {
   auto maker = rank_until(0, 100'000, 2 * kBin);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 50'000, 50'000 + static_cast<std::uint32_t>(kBin / 2), -1, 0, 0);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 10, 20, -1, 0, 0);

@@ -1,4 +1,4 @@
-// Time over time in bounded memory.
+// Values over time in bounded memory.
 #include "knowledge_sources/containers/time_bins.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Calls over intervals of time: split exactly, and the same however they came.
+// Calls over intervals of time: divided exactly, and independent of the order of arrival.
 #include "knowledge_sources/plugins/snapshots/timed_calls.hpp"
 
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(TimedCalls, WhatIsSpreadKeepsItsSums) {
   EXPECT_NEAR(static_cast<double>(rows[kIsPosix | 3][17].calls), 1000.0 / 51, 1.0);
 }
 
-// The run outgrows its intervals, workers have parts, some were written and read: all the same.
+// The run outgrows its intervals, workers have parts, some are written and read: the result is the same.
 TEST(TimedCalls, ResultsDoNotDependOnTheOrderOrOnMerges) {
   std::mt19937_64 random(11);
   TimedCalls whole;

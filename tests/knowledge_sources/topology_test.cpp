@@ -112,7 +112,7 @@ TEST(Topology, RanksOfASubCommunicatorBecomeRanksOfTheWorld) {
 TEST(Topology, OneMembersRangesServeAllMembers) {
   Session session({{0, "program", 8}});
   PackMaker first({.rank = 0}), second({.rank = 1});
-  // Rank 1 has it under another number, and its definition holds no ranges.
+  // Rank 1 uses another number for it, and its definition has no ranges.
   second.call(FunctionId::kSend, Shape::kSend, 2000, 10, 1, 0, 5, 1, 9);
   define(second, {9, CommunicatorKind::kIntra, 55, 0, 2, 0, 0, 2, 0, 0, 0}, {});
   second.flush();

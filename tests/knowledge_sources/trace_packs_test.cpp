@@ -1,5 +1,5 @@
-// Archives of OTF2 become packs: what went through a trace is what it was, and archives of others are analysed like
-// programs that ran under Ardoise.
+// OTF2 archives become packs: the round trip through a trace changes nothing, and archives of other tools are analysed
+// like programs that ran under Ardoise.
 #include "knowledge_sources/otf2/packs/trace_packs.hpp"
 
 #include "instrument/format/mark_name.hpp"
@@ -62,7 +62,7 @@ std::vector<PatternTuple> patterns_of(const reports::Application& application) {
 
 class TracePacksRoundTrip : public TracesFixture {
  protected:
-  // Of the same packs: analysed, and analysed from their trace.
+  // The same packs twice: analysed directly, and through their trace.
   std::pair<reports::Application, Analysed> both_ways(std::uint32_t ranks, std::vector<std::vector<replay::Pack>> packs,
                                                       const std::string& selection = "all") {
     Session direct({{.name = "program", .ranks = ranks}});
@@ -150,7 +150,7 @@ TEST_F(TracePacksRoundTrip, EveryKindOfMessageIsWhatItWasBefore) {
     maker.total(instrument::PackClass::kMpi, id(rank == 0 ? FunctionId::kSend : FunctionId::kRecv), 1, 6'000'000'000,
                 rank == 0 ? 5'000'000'000 : 0, rank == 0 ? 0 : 5'000'000'000);
     maker.call(FunctionId::kBarrier, Shape::kCollective, 6'050'000'000 + 1000 * rank, 5000, instrument::kNoPeer, 0, 0);
-    // A collective that goes on, with a root.
+    // A non-blocking collective with a root.
     maker.call(FunctionId::kIbcast, Shape::kRooted, 6'100'000'000, 20, 1, rank == 0 ? 80 : 0, rank == 1 ? 80 : 0);
     maker.call(FunctionId::kWait, Shape::kCompletes, 6'100'001'000, 30, instrument::kNoPeer, 1, 0, 1,
                instrument::kNoComm);
@@ -269,7 +269,7 @@ TEST_F(TracePacksRoundTrip, OneSidedCommunicationIsWhatItWasBefore) {
   EXPECT_EQ(patterns_of(traced.application), patterns_of(direct));
 }
 
-// Time of calls by function, and how many callers of it are known.
+// Time of calls by function, and the number of known callers.
 std::vector<std::tuple<std::string, int, long>> calls_by_stack(const reports::SampleProfile& samples) {
   const auto& tree = samples.tree;
   std::vector<std::tuple<std::string, int, long>> calls;
@@ -382,7 +382,7 @@ class TracePacksOfOthers : public ::testing::Test {
     enter(rank1, 300, kRecv);
     OTF2_EvtWriter_MpiRecv(rank1, nullptr, kStart + 420, 0, 0, 5, 1000);
     leave(rank1, 420, kRecv);
-    // In no call of MPI: a library of others does it.
+    // In no MPI call: another library does it.
     enter(rank1, 500, kFoo);
     OTF2_EvtWriter_MpiRecv(rank1, nullptr, kStart + 520, 0, 0, 5, 2000);
     leave(rank1, 530, kFoo);
@@ -518,7 +518,7 @@ TEST(TracePacks, TimeOfFunctionsCountsFromMpiInitToMpiFinalize) {
   EXPECT_NEAR(main->self, 2500e-9, 1e-12);
 }
 
-// As Score-P tells them since version 8.
+// Score-P records them since version 8.
 TEST(TracePacks, CollectivesWithinMpiInitAndMpiFinalizeAreNoCalls) {
   const ScratchFolder scratch;
   MadeArchive made(scratch.path() / "init");
@@ -572,7 +572,7 @@ TEST(TracePacks, OperationsThatNeverEndAreSentInTheEndAndThoseThatEndLateAreTold
   EXPECT_THAT(traced.notices, ElementsAre(HasSubstr("2 operations took so long")));
 }
 
-// A receive that is asked for again and again while it is open: its message still meets its send.
+// A receive that is tested again and again while it is open: its message still meets its send.
 TEST(TracePacks, AReceiveMayBeOpenForAHundredThousandCalls) {
   constexpr std::uint64_t kTests = 100'000;
   const ScratchFolder scratch;

@@ -1,4 +1,4 @@
-// Archives as others write them, read: whole ones, and broken ones as far as they go.
+// Archives of other writers: whole ones, and broken ones as far as possible.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -45,7 +45,7 @@ class KeepEvents : public EventConsumer {
 
 class TraceReader : public ::testing::Test {
  protected:
-  // So many pairs of Enter and Leave of region 0 in location 0, 10 ns each.
+  // Writes `pairs` pairs of Enter and Leave of region 0 in location 0, 10 ns each.
   static void calls(MadeArchive& archive, std::uint64_t location, std::uint64_t pairs) {
     OTF2_EvtWriter* const out = archive.events(location);
     for (std::uint64_t i = 0; i < pairs; ++i) {
@@ -253,8 +253,8 @@ TEST_F(TraceReader, ACallingContextIsNamedWithItsCallers) {
   EXPECT_EQ(text_of(500), "calling context 500");
 }
 
-// OTF2 gives up at such a list, in the middle of a record.
-TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
+// OTF2 stops at such a list, in the middle of a record.
+TEST_F(TraceReader, ADuplicateAttributeIsReported) {
   MadeArchive archive(folder_.path() / "twice");
   OTF2_EvtWriter* const out = archive.events(0);
   OTF2_EvtWriter_Enter(out, nullptr, 10, 0);
@@ -351,7 +351,7 @@ TEST_F(TraceReader, ThreadsReadTheSameArchive) {
   }
 }
 
-TEST_F(TraceReader, WhatTheConsumerThrowsArrives) {
+TEST_F(TraceReader, AnExceptionOfTheConsumerIsPassedOn) {
   class Throws : public EventConsumer {
     bool event(const ArchivedEvent&) override { throw std::runtime_error("full"); }
   } throws;
@@ -367,7 +367,7 @@ TEST_F(TraceReader, IsFoundByItsFileItsFolderAndItsReport) {
     EXPECT_EQ(refusal(folder_.path() / path), "") << path;
 }
 
-TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
+TEST_F(TraceReader, OtherFilesAreRefusedWithASentence) {
   EXPECT_THAT(refusal(folder_.path() / "nothing"), HasSubstr("there is no such file"));
   EXPECT_THAT(refusal(folder_.path()), HasSubstr("has no trace"));
   write_bytes(folder_.path() / "a.otf2", "some text that is no trace at all, though its name says so");
@@ -388,7 +388,7 @@ TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
   EXPECT_THAT(refusal(made), HasSubstr("is missing"));
 }
 
-TEST_F(TraceReader, OfANewerVersionWhatIsKnownIsRead) {
+TEST_F(TraceReader, KnownPartsOfANewerVersionAreRead) {
   const fs::path made = simple(1, 4);
   std::string anchor = bytes_of(made / "traces.otf2");
   anchor[9] = 9;
@@ -406,7 +406,7 @@ TEST_F(TraceReader, MissingLocationsAreSaidAndTheOthersRead) {
                           AllOf(HasSubstr("locations without a file of events"), HasSubstr("MPI Rank 1"))));
 }
 
-TEST_F(TraceReader, OfATruncatedFileTheWholeEventsAreRead) {
+TEST_F(TraceReader, WholeEventsOfATruncatedFileAreRead) {
   constexpr std::uint64_t kPairs = 40'000;  // more than two chunks
   const fs::path made = simple(1, kPairs);
   const std::string events = bytes_of(made / "traces" / "0.evt");
@@ -428,7 +428,7 @@ TEST_F(TraceReader, OfATruncatedFileTheWholeEventsAreRead) {
   }
 }
 
-TEST_F(TraceReader, ACountThatIsWrongIsSaid) {
+TEST_F(TraceReader, AWrongCountIsReported) {
   MadeArchive archive(folder_.path() / "count");
   calls(archive, 0, 3);
   archive.clock(0, 10000);
@@ -467,8 +467,8 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
   EXPECT_THAT(reader.definitions().comms.find(0)->members, ElementsAre(5u, kUndefined64));
 }
 
-// A few bytes name a group or a string again, which had its bytes once.
-TEST_F(TraceReader, WhatIsNamedAgainAndAgainIsBounded) {
+// A few bytes refer again to a group or a string that is stored once.
+TEST_F(TraceReader, RepeatedReferencesAreBounded) {
   constexpr std::uint32_t kRanks = 8192;
   MadeArchive archive(folder_.path() / "repeated");
   archive.clock(0, 1000);

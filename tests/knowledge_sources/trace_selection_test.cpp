@@ -1,4 +1,4 @@
-// What of a run goes into its trace, as text.
+// The selection of the part of a run for its trace, as text.
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 
 #include <stdexcept>

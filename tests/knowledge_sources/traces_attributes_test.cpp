@@ -22,7 +22,7 @@ using Arguments = std::vector<std::pair<ArgumentKind, std::vector<std::int64_t>>
 
 class TraceAttributes : public TracesFixture {
  protected:
-  // Of the call that begins then; several values make an array.
+  // Arguments of the call that begins then; several values make an array.
   static void arguments(PackMaker& maker, FunctionId function, std::uint64_t begin, const Arguments& all) {
     std::vector<std::uint8_t> bytes;
     const auto put = [&](std::int64_t number) {
@@ -99,7 +99,7 @@ TEST_F(TraceAttributes, WithoutTheSelectionTheTraceIsPlain) {
   EXPECT_THAT(trace.defined("ATTRIBUTE"), IsEmpty());
 }
 
-TEST_F(TraceAttributes, ArgumentsOfACallThatBecameASumAreNobodyElses) {
+TEST_F(TraceAttributes, ArgumentsOfACallThatBecameASumBelongToNoOtherCall) {
   PackMaker maker({});
   arguments(maker, FunctionId::kBcast, 1900, {{ArgumentKind::kCount, {1}}});
   maker.call(FunctionId::kBcast, Shape::kRooted, 2000, 10, 0, 0, 4);
@@ -149,7 +149,7 @@ TEST_F(TraceAttributes, CallsTellTheStacksThatTheyComeFrom) {
     write(3100);
     comes_from(8, PackClass::kMpi, id(FunctionId::kReduce), 4000);  // became a sum
     maker.call(FunctionId::kBarrier, Shape::kCollective, 4100, 10, instrument::kNoPeer, 0, 0);
-    // I/O of a function that the program gave to MPI: it ends before the call.
+    // I/O in a callback that the program gave to MPI: it ends before the call.
     for (const std::uint64_t begin : {5100u, 5200u}) {
       comes_from(7, PackClass::kPosix, id(instrument::PosixFunction::kWrite), begin);
       write(begin);
@@ -205,7 +205,7 @@ TEST_F(TraceAttributes, BothEndsOfAMessageHaveItsNumber) {
   EXPECT_THAT(numbers(trace, "MPI_RECV", 1), ElementsAre(0, 0, 1));
 }
 
-// Posted first, it gets the first message, whichever ends first.
+// The receive that was posted first gets the first message, whichever ends first.
 TEST_F(TraceAttributes, ReceivesCountInTheOrderOfTheirPosting) {
   const auto completion = [](std::uint64_t post_begin, std::int32_t tag) {
     return instrument::CompletionRecord{

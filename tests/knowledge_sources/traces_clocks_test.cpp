@@ -1,4 +1,4 @@
-// Lamport clocks in traces: a receive is later than its send, and what leaves a collective than all that have entered.
+// Lamport clocks in traces: a receive is later than its send, and the end of a collective later than all entries.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@ class TraceClocksOfRanks : public TracesFixture {
  protected:
   static constexpr std::uint32_t kRanks = 4, kSteps = 200;
 
-  // A ring of messages, a sum, and a barrier that goes on while the next message is sent.
+  // A ring of messages, a sum, and a non-blocking barrier that continues while the next message is sent.
   static std::vector<replay::Pack> packs_of(std::uint32_t rank) {
     PackMaker maker({.rank = rank}, 100);
     const instrument::RankRange all{0, kRanks, 1};
@@ -55,7 +55,7 @@ class TraceClocksOfRanks : public TracesFixture {
     finish();
     return read();
   }
-  // Of an attribute by its name, as otf2-print has it; none: it is not there.
+  // The value of an attribute by its name, as otf2-print shows it; none: missing.
   static std::optional<std::uint64_t> number_of(const replay::PrintedTrace::Event& event, const std::string& name) {
     const std::size_t at = event.attributes.find("\"" + name + "\"");
     if (at == std::string::npos) return std::nullopt;
@@ -63,7 +63,7 @@ class TraceClocksOfRanks : public TracesFixture {
     return std::stoull(event.attributes.substr(value + 8));
   }
   using Clocks = std::map<std::pair<std::uint64_t, std::string>, std::vector<std::uint64_t>>;
-  // By location and kind of event, in their order. Expects that they grow on each location.
+  // The clocks by location and kind of event, in their order. Expects that they grow on each location.
   static Clocks clocks_of(const replay::PrintedTrace& trace) {
     Clocks clocks;
     std::map<std::uint64_t, std::uint64_t> last;
@@ -118,7 +118,7 @@ TEST_F(TraceClocksOfRanks, OfChosenRanksCountTheirOtherEndsAsMissing) {
   EXPECT_EQ((clocks[{1, "MPI_COLLECTIVE_END"}]), (clocks[{3, "MPI_COLLECTIVE_END"}]));
 }
 
-// Times cut the ranks at different places; clocks are of all that was traced.
+// A time range cuts the ranks at different places; clocks cover all that was traced.
 TEST_F(TraceClocksOfRanks, OfACutAreOfItsEvents) {
   const auto trace = traced_ranks("from=500us,to=1ms,attributes=clocks");
   auto clocks = clocks_of(trace);
@@ -136,7 +136,7 @@ class LamportClocks : public TracesFixture {
   }
 };
 
-// Each waits for what the other one sends after it.
+// Each waits for a message that the other one sends later.
 TEST_F(LamportClocks, GoOnWhereAllWaitForEachOther) {
   TraceClocks clocks(folder_ / "clocks");
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

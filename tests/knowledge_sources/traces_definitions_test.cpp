@@ -1,4 +1,4 @@
-// What a trace tells of processes, beside their calls: MPI_Init, grids.
+// The definitions of processes in a trace, beside their calls: MPI_Init, grids.
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -18,7 +18,7 @@ using namespace std::string_view_literals;
 
 class TracesOfProcesses : public TracesFixture {};
 
-// Whenever it is told.
+// Independent of the time of the definition.
 TEST_F(TracesOfProcesses, BeginWithMpiInit) {
   for (const bool late : {false, true}) {
     PackMaker process({}), maker({}, 1);
@@ -73,7 +73,7 @@ TEST_F(TracesOfProcesses, GridsHaveTheCoordinatesOfTheirRanks) {
   EXPECT_THAT(coordinates[4], HasSubstr("(1, 1)"));
 }
 
-TEST_F(TracesOfProcesses, MarkersStandOverTheirTime) {
+TEST_F(TracesOfProcesses, MarkersCoverTheirTime) {
   PackMaker maker({});
   for (std::uint64_t i = 0; i < 2; ++i)
     maker.call(FunctionId::kBarrier, Shape::kCollective, 1000 + 1'000'000 * i, 1'000'000, instrument::kNoPeer, 0, 0);

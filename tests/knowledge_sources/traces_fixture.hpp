@@ -45,7 +45,7 @@ class TracesFixture : public ::testing::Test {
     replay::expect_in_order(trace);
     return trace;
   }
-  // The trace of what makers of ranks 0, 1 … of one program have made.
+  // The trace of the packs that the makers of ranks 0, 1 … of one program have made.
   replay::PrintedTrace traced(std::vector<PackMaker*> makers, const std::string& selection = "all") {
     begin({{.name = "program", .ranks = static_cast<std::uint32_t>(makers.size())}}, selection);
     for (PackMaker* const maker : makers) {

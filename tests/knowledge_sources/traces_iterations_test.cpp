@@ -1,4 +1,4 @@
-// Traces of some iterations of the main loop, which is known only when the program has ended.
+// Traces of some iterations of the main loop, which becomes known only at the end of the program.
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -89,7 +89,7 @@ TEST_F(TraceIterations, WithoutAMainLoopMakeAnEmptyTrace) {
   EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("no main loop was found in program")));
 }
 
-// Where a rank has room for 16384 pieces of it.
+// A rank has room for 16384 pieces of it.
 TEST_F(TraceIterations, ThatAreKnownTogetherOnlyComeTogether) {
   const auto trace = traced_steps(20'000, "iterations=101");
   const std::uint64_t iterations = trace.calls().at("MPI_Allreduce") / kRanks;

@@ -32,12 +32,12 @@ class OneSidedTraces : public TracesFixture {
     std::ranges::copy(ranks, some.ranks);
     makers_[0].mpi_extension(some);
   }
-  // Of a request that the call started which is so many calls back.
+  // Completes the request that the call this many calls back started.
   void end_of_request(FunctionId function, std::uint64_t calls_back) {
     makers_[0].mpi_extension(instrument::CompletionRecord{tick_ - 100 * calls_back, 0, 1, instrument::kNoPeer, 0, 0,
                                                           instrument::make_word(0, id(function), Shape::kCompletion)});
   }
-  // The events of rank 0 but Enter and Leave: kind, and what tells operations apart.
+  // The events of rank 0 except Enter and Leave: kind, and the fields that identify operations.
   std::vector<std::string> events(const std::string& selection = "all") {
     trace_ = std::make_unique<replay::PrintedTrace>(traced({&makers_[0], &makers_[1]}, selection));
     std::vector<std::string> list;
@@ -54,7 +54,7 @@ class OneSidedTraces : public TracesFixture {
   std::unique_ptr<replay::PrintedTrace> trace_;
 };
 
-TEST_F(OneSidedTraces, AFenceCompletesWhatIsOnItsWay) {
+TEST_F(OneSidedTraces, AFenceCompletesOpenOperations) {
   window(FunctionId::kWin_fence);
   call(FunctionId::kPut, Shape::kPut, 1, 64);
   call(FunctionId::kPut, Shape::kPut, 1, 32);

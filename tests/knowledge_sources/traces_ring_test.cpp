@@ -1,4 +1,4 @@
-// Traces of which the oldest goes (last=, limit=, keep=), and of parts of threads (threads=, phases=).
+// Traces that drop their oldest part (last=, limit=, keep=), and traces of some threads or phases (threads=, phases=).
 #include "instrument/format/mark_name.hpp"
 #include "traces_fixture.hpp"
 
@@ -70,7 +70,7 @@ TEST_F(TraceRing, AroundASnapshotOfTheNameItIsKept) {
   EXPECT_EQ(list.front(), 2'510u);
 }
 
-TEST_F(TraceRing, BeyondTheLimitTheOldestGoesAndIsCounted) {
+TEST_F(TraceRing, BeyondTheLimitTheOldestIsDroppedAndCounted) {
   PackMaker maker({});
   constexpr std::uint64_t kCalls = 500'000;  // 16 MB
   for (std::uint64_t i = 0; i < kCalls; ++i)

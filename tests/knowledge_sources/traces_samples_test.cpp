@@ -28,7 +28,7 @@ SampleRecord sample(std::uint64_t tick, std::uint32_t context, std::uint16_t fun
 
 class SampledTraces : public TracesFixture {
  protected:
-  // As a process sends them: it has counted all samples of an epoch before their first pack.
+  // As a process sends them: it counts all samples of an epoch before their first pack.
   replay::PrintedTrace traced_as_one_epoch(PackMaker& maker, std::uint64_t samples) {
     maker.flush();
     begin({{.name = "program", .ranks = 1}});
@@ -114,9 +114,9 @@ TEST_F(SampledTraces, OnlyRanksAndTimesRestrictThem) {
   EXPECT_EQ(samples_of("ranks=1"), 0u);
 }
 
-TEST_F(SampledTraces, WhatComesTooLateIsMovedAndCounted) {
+TEST_F(SampledTraces, LateSamplesAreMovedAndCounted) {
   PackMaker maker({});
-  // Each is an epoch, and begins before that before it has ended.
+  // Each is an epoch that begins before the end of the previous one.
   for (const std::uint64_t tick : {3000u, 3500u, 3499u, 3600u}) maker.samples(0, std::vector{sample(tick, 2)});
   const auto trace = traced({&maker});
   EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(4));

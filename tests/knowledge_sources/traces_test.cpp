@@ -40,7 +40,7 @@ instrument::PackClass class_of(const replay::Pack& pack) {
       reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
 }
 
-// On disk, of files that this process has open, also of those that have been removed.
+// Bytes on disk of files that this process has open, including removed ones.
 std::int64_t open_bytes_below(const std::filesystem::path& folder) {
   std::int64_t bytes = 0;
   std::error_code ignored;
@@ -54,7 +54,7 @@ std::int64_t open_bytes_below(const std::filesystem::path& folder) {
 
 class Traces : public TracesFixture {};
 
-// Of a process whose MPI_Init took no time that is known.
+// A process with an MPI_Init of unknown duration.
 void define_process(PackMaker& maker) {
   maker.define(instrument::ProcessDefinition{1, 0, 1, 0, 1000, 0, 0, 0, 1}, std::string_view("program"),
                std::string_view("program"), std::string_view("host"), std::string_view("/"));
@@ -171,8 +171,8 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
   }
 }
 
-// Packs of I/O are rarer, as a process sends them: each has some that lie between those of MPI that were sent before.
-TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
+// Packs of I/O are rarer, as a process sends them: each has records between those of MPI packs that were sent before.
+TEST_F(Traces, RecordsThatAThreadHoldsBackAreWaitedFor) {
   PackMaker process({}), maker({}, 10);
   define_process(process);
   for (std::uint64_t i = 0; i < 200; ++i)
@@ -249,7 +249,7 @@ TEST_F(Traces, AnalyzersAndTheOrderOfPacksMakeNoDifference) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
+TEST_F(Traces, LateRecordsAreMovedAndCounted) {
   PackMaker maker({}, TraceRank::kMostWaiting / 2);
   maker.posix({2005, 2, 1, 0, id(PosixFunction::kWrite), 0, 1});
   for (std::uint64_t i = 0; i < TraceRank::kMostWaiting + 10; ++i)
@@ -504,7 +504,7 @@ TEST_F(Traces, AFolderThatOthersCanWriteToCostsTheTraceOnly) {
 
 TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
   ::signal(SIGXFSZ, SIG_IGN);
-  // Seen when the file is closed, and before that.
+  // Detected when the file is closed, and before that.
   for (const std::uint64_t calls : {100'000u, 400'000u}) {
     PackMaker maker({});
     for (std::uint64_t i = 0; i < calls; ++i)
@@ -543,7 +543,7 @@ TEST_F(Traces, APartThatIsNotWholeIsLeftOutAndSaid) {
   EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it when killed."));
 }
 
-TEST_F(Traces, WhatALaunchThatWasEndedHadNotSentFollowsWhatItHad) {
+TEST_F(Traces, UnsentPacksOfAnEndedLaunchFollowItsSentOnes) {
   PackMaker maker({}, 3);
   maker.define(instrument::MarkNameDefinition{instrument::mark_name_id("step"), 0}, std::string_view("step"));
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);

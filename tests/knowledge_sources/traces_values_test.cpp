@@ -1,4 +1,4 @@
-// Values of knowledge sources and plug-ins in a trace: at calls, or in events of their own.
+// Values of knowledge sources and plug-ins in a trace: at calls, or in separate events.
 #include <functional>
 
 #include "knowledge_sources/interface/event_values.hpp"

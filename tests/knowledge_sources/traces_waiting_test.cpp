@@ -1,4 +1,4 @@
-// What is attached to calls in a trace when it is finished: how long they waited, and in which pattern.
+// Attributes of calls that are added when a trace is finished: their waiting time and its pattern.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -138,8 +138,8 @@ TEST_F(TraceWaiting, OfCallsThatAreNotChosenIsNotMissed) {
   EXPECT_THAT(trace.properties, Not(HasSubstr("WITHOUT_CALL")));
 }
 
-// A pack that is missing has taken calls with it whose waits are still told: by nothing here, so told by hand.
-TEST_F(TraceWaiting, WhoseCallIsNotThereIsCounted) {
+// A missing pack contains calls with waits that are reported nevertheless; here the test reports them by hand.
+TEST_F(TraceWaiting, WithoutItsCallIsCounted) {
   PackMaker maker({});
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 10, instrument::kNoPeer, 0, 0, 1);
   maker.call(FunctionId::kBarrier, Shape::kCollective, 9000, 10, instrument::kNoPeer, 0, 0, 1);
@@ -159,7 +159,7 @@ TEST_F(TraceWaiting, WhoseCallIsNotThereIsCounted) {
   EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("waits whose call is missing (2)")));
 }
 
-// Seen in the middle of a file, when it is closed, and in the files of the clocks.
+// Detected in the middle of a file, at its end, and in the files of the clocks.
 TEST_F(TraceWaiting, AFullDiskWhileItIsAttachedCostsTheTraceOnly) {
   ::signal(SIGXFSZ, SIG_IGN);
   for (const auto& [calls, selection] :

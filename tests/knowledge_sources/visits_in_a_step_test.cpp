@@ -1,4 +1,4 @@
-// Rounds that belong to one time step are told from iterations that differ.
+// Iterations that belong to one time step are distinguished from iterations that differ.
 #include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
 
 #include <gtest/gtest.h>

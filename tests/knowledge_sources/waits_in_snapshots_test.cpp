@@ -1,5 +1,5 @@
-// Waiting in the profile over time: each wait is in the snapshot, and at the call site, of the call that waited,
-// however packs come and whichever analyzer finds it; over all of a series it is what the waits of the program come to.
+// Waiting in the profile over time: each wait is in the snapshot, and at the call site, of the call that waited, in any
+// order of packs and from any analyzer; over a whole series it equals the waits of the program.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -19,9 +19,9 @@ using namespace std::string_view_literals;
 constexpr std::uint32_t kRanks = 4, kSteps = 60;
 constexpr std::uint64_t kStepTicks = 1'000'000;
 
-// Each step: a sum at call site 1 that one rank comes to late, a message to the next rank at call site 2, received at
-// 3, and two operations that are completed together at 4; then a snapshot. Late by lot, but in the step 40: there
-// rank 2 is, by 400 us, and nobody else.
+// Each step: a sum at call site 1 with a late rank, a message to the next rank at call site 2, received at 3, and two
+// operations that are completed together at 4; then a snapshot. The late rank is random, except in step 40: there rank
+// 2 alone is late, by 400 us.
 std::vector<replay::Pack> packs_of(std::uint32_t rank) {
   std::mt19937_64 random(rank);
   const auto below = [&](std::uint64_t n) { return random() % n; };
@@ -107,7 +107,7 @@ TEST_P(WaitsInSnapshots, AreThoseOfTheProgramHoweverPacksCome) {
     expect_all_of_it(*step, application);
     expect_all_of_it(*reports::find_series(application.snapshots, "timer"), application);
     EXPECT_EQ(step->waiting_seconds, reports::find_series(reference.snapshots, "snapshot")->waiting_seconds);
-    // By rank, too: each is a group.
+    // Also by rank: each rank is a group.
     ASSERT_EQ(step->groups, kRanks);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       const auto begin = step->group_waiting_seconds.begin() + rank * (kSteps + 1);
@@ -140,8 +140,8 @@ TEST(WaitsInSnapshots, AreAtTheirStepAndOfTheirRanks) {
   EXPECT_EQ(std::ranges::max_element(step.waiting_seconds) - step.waiting_seconds.begin(), 40 - 1);
 }
 
-// An analyzer dies after the packs of three ranks; from its state another one goes on with the fourth. What was found
-// and not told yet is part of the state.
+// An analyzer dies after the packs of three ranks; another one continues from its state with the fourth. Results that
+// were not yet sent are part of the state.
 TEST(WaitsInSnapshots, GoOnFromTheStateOfAnAnalyzer) {
   Session first({{0, "program", kRanks}}), second({{0, "program", kRanks}});
   for (std::uint32_t rank = 0; rank + 1 < kRanks; ++rank) first.submit(packs_of(rank));

@@ -1,4 +1,4 @@
-// Waiting in collectives: the patterns by their definitions, and the way from packs in any order to sums.
+// Waiting in collectives: the patterns by their definitions, and sums from packs in any order.
 #include <algorithm>
 #include <random>
 
@@ -95,7 +95,7 @@ TEST(WaitPatterns, AScanWaitsForLowerRanksOnly) {
               ElementsAre(WaitTuple{kEarlyScan, 11, 10, 100}, WaitTuple{kEarlyScan, 12, 10, 200}));
 }
 
-TEST(WaitPatterns, WhoLeftBeforeTheLastCameDidNotWaitWhereThatMayBe) {
+TEST(WaitPatterns, RanksThatLeaveEarlyDoNotWaitWhereThatIsPossible) {
   using enum WaitPattern;
   EXPECT_THAT(waits_of(CollectiveKind::kWindow, {arrival(10, 100, 500), arrival(11, 400, 510), arrival(12, 150, 300)}),
               ElementsAre(WaitTuple{kFence, 10, 11, 300}));
@@ -143,7 +143,7 @@ void define(PackMaker& maker, std::uint32_t comm, std::uint64_t hash, std::uint3
   maker.define(definition, std::span<const RankRange>(ranges), ""sv);
 }
 
-// Rank r comes r microseconds late to each of `calls` sums; packs of `records_per_pack`.
+// Rank r is r microseconds late to each of `calls` sums; packs of `records_per_pack`.
 std::vector<replay::Pack> late_by_rank(std::uint32_t rank, std::uint32_t ranks, std::uint64_t calls,
                                        std::size_t records_per_pack = 3) {
   PackMaker maker({.rank = rank}, records_per_pack);

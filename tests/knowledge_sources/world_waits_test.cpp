@@ -1,5 +1,5 @@
-// Waits between programs of one MPI_COMM_WORLD: a random program gives the same waits, and the same critical path,
-// whether all its ranks are one program or several.
+// Waits between programs of one MPI_COMM_WORLD: a random program gives the same waits and critical path as one program
+// or divided into several.
 #include <map>
 #include <random>
 

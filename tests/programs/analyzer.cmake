@@ -8,7 +8,7 @@ add_library(failing_source MODULE failing_source.cpp)
 target_link_libraries(failing_source PRIVATE ardoise_analysis)
 set_target_properties(failing_source PROPERTIES PREFIX "" OUTPUT_NAME failing LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 
-# One that is slow: the streams fill, and the programs have to adapt.
+# A slow one: the streams fill, and the programs have to adapt.
 add_library(slow_source MODULE slow_source.cpp)
 target_link_libraries(slow_source PRIVATE ardoise_analysis)
 set_target_properties(slow_source PROPERTIES PREFIX "" OUTPUT_NAME slow LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
@@ -18,5 +18,5 @@ add_library(flooding_source MODULE flooding_source.cpp)
 target_link_libraries(flooding_source PRIVATE ardoise_analysis)
 set_target_properties(flooding_source PROPERTIES PREFIX "" OUTPUT_NAME flooding LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
 
-# Runs a command that may hardly do anything.
+# Runs a command with very few rights.
 add_executable(confined confined.c)

@@ -1,5 +1,5 @@
-// confined FOLDER... -- COMMAND: runs the command so that it may write below these folders only, and use no network.
-// By Landlock and seccomp. Ends with 77 where the kernel has them not.
+// confined FOLDER... -- COMMAND: runs the command so that it can write below these folders only, and use no network, by
+// Landlock and seccomp. Exits with 77 if the kernel lacks them.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

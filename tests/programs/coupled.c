@@ -1,5 +1,5 @@
 /* One of several programs that expect a common MPI_COMM_WORLD: tells them apart by MPI_APPNUM, as coupled codes do,
- * works with its own kind and across, and prints what all of them found, in rank order. coupled NAME */
+ * works within its group and across groups, and prints the results of all, in rank order. coupled NAME */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Counts its own calls until it is killed, or dies as its page says. */
+/* Counts its own calls until it is killed, or dies as its page demands. */
 #include "deaths.h"
 
 #include <mpi.h>

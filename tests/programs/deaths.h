@@ -1,4 +1,4 @@
-/* What the programs that die and who watches them (tests/tools/deaths.py) have in common: a page in a file. */
+/* The page in a file that dying programs share with their observer (tests/tools/deaths.py). */
 #ifndef ARDOISE_DEATHS_H
 #define ARDOISE_DEATHS_H
 

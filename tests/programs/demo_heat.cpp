@@ -1,6 +1,6 @@
 // Demo program: heat on a plate, a Jacobi iteration on a two-dimensional process grid. Rank 0 computes three times as
-// much as the others (a "hot spot" that is refined), so that everybody waits for it in MPI_Allreduce: the report should
-// say so. Writes its result to a file. Plain MPI, knows nothing of Ardoise.
+// much as the others (a refined "hot spot"), so all ranks wait for it in MPI_Allreduce: the report should find that.
+// Writes its result to a file. Plain MPI without Ardoise.
 #include <mpi.h>
 
 #include <cmath>

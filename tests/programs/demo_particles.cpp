@@ -1,5 +1,5 @@
-// Demo program: particles handed around a ring in many tiny messages, a pattern whose report should name the cost of
-// small messages. Each particle travels in a message of its own. Plain MPI, knows nothing of Ardoise.
+// Demo program: particles passed around a ring in many tiny messages; the report should name the cost of small
+// messages. Each particle travels in a message of its own. Plain MPI without Ardoise.
 #include <mpi.h>
 
 #include <cmath>

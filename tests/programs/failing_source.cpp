@@ -1,4 +1,4 @@
-// A plug-in whose operation throws, for the tests of what that costs: nothing but its own part.
+// A plug-in with an operation that throws, for tests that this affects only its own part.
 #include <stdexcept>
 #include <string>
 

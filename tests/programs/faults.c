@@ -1,7 +1,7 @@
-// A small program with one fault in each of its ways, or without it:
+// A small program with one fault per mode, or its corrected form:
 //   faults FAULT [right] [FOLDER]
-// Work is a fixed number of loops, never a time, so that what a profile says of it does not depend on the machine. The
-// functions' names and lines are what findings must name.
+// Work is a fixed number of loops, never a time, so that the profile does not depend on the machine. Findings must name
+// the functions' names and lines.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <mpi.h>
@@ -17,7 +17,7 @@ static int rank, size, right;
 static const char* folder = ".";
 static volatile double sink;
 
-// Millions of loops, in the function that calls it; about a third where all ranks work.
+// Millions of loops, in the function that calls it; about a third if all ranks work.
 #define WORK(amount)                                                                             \
   do {                                                                                           \
     double x = sink;                                                                             \
@@ -38,7 +38,7 @@ static NOT_INLINED void receive_message(double* data) {
   MPI_Recv(data, 1, MPI_DOUBLE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-// Rank 0 prepares what the others wait for; right: all prepare a part.
+// Rank 0 prepares the data for the others; right: all prepare a part.
 static void late_sender(void) {
   double data = 1;
   for (int step = 0; step < kSteps; ++step) {
@@ -54,7 +54,7 @@ static NOT_INLINED void expensive_boundary(void) {
   inner_cells(kLarge / 2);
 }
 
-// Rank 2 has a boundary that the others have not; the function that takes the time is called by all.
+// Rank 2 has an extra boundary; all ranks call the function that takes the time.
 static void imbalance(void) {
   for (int step = 0; step < kSteps; ++step) {
     inner_cells(kSmall);
@@ -70,7 +70,7 @@ static NOT_INLINED void share_parameters(void) {
   MPI_Bcast(&parameter, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-// The root of MPI_Bcast comes late.
+// The root of MPI_Bcast is late.
 static void late_root(void) {
   for (int step = 0; step < kSteps; ++step) {
     if (rank == 0 || right) compute_parameters();
@@ -90,7 +90,7 @@ static NOT_INLINED void pass_turn(void) {
   MPI_Send(&turn, 1, MPI_INT, (rank + 1) % size, kTag, MPI_COMM_WORLD);
 }
 
-// Each rank works when the one before it is done; right: all at once, and then the messages.
+// Each rank works after the previous one; right: all at once, and then the messages.
 static void serial_ring(void) {
   for (int step = 0; step < 25; ++step) {
     if (right) {
@@ -232,7 +232,7 @@ static NOT_INLINED void sum_with_overlap(const double* in, double* out, int coun
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// A sum that is asked for and waited for at once; right: with work in between.
+// A sum that is requested and waited for at once; right: with work in between.
 static void no_overlap(void) {
   enum { kCount = 250000 };
   double *in = calloc(kCount, sizeof *in), *out = calloc(kCount, sizeof *out);
@@ -247,7 +247,7 @@ static void no_overlap(void) {
   free(out);
 }
 
-// Long enough to be sampled often also where a machine allows few samples a second.
+// Long enough for enough samples also on a machine that allows few samples a second.
 static NOT_INLINED void collect_statistics(void) { WORK(4 * kLarge * kSteps); }
 
 // A function that only rank 1 calls, once.
@@ -268,7 +268,7 @@ static NOT_INLINED void threaded_part(int loops) {
   }
 }
 
-// Threads that have next to nothing to do while the first one works; right: all work.
+// Threads that are almost idle while the first one works; right: all work.
 static void idle_threads(void) {
   for (int step = 0; step < kSteps; ++step) {
     threaded_part(right ? kSmall + 3 : 0);
@@ -286,14 +286,14 @@ static NOT_INLINED void threaded_triangle(void) {
   }
 }
 
-// A region whose last thread has most to do; right: all have as much.
+// A region whose last thread has the most work; right: all have equal work.
 static void uneven_region(void) {
   for (int step = 0; step < kSteps; ++step) threaded_triangle();
 }
 
 static NOT_INLINED void duplicate_in_each_step(MPI_Comm* copy) { MPI_Comm_dup(MPI_COMM_WORLD, copy); }
 
-// Communicators that are made and never freed.
+// Communicators that are created and never freed.
 static void leak(void) {
   for (int step = 0; step < 80; ++step) {
     inner_cells(1);

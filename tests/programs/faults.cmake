@@ -1,4 +1,4 @@
-# One fault at a time, for the tests of what findings say; with line numbers whatever the preset.
+# One fault at a time, for the tests of findings; with line numbers in all presets.
 find_package(OpenMP COMPONENTS C)
 if(TARGET OpenMP::OpenMP_C)
   set_property(TARGET OpenMP::OpenMP_C PROPERTY IMPORTED_GLOBAL TRUE)  # tests/tools asks

@@ -1,5 +1,5 @@
-// A knowledge source that sends far more to the other analyzers than they take in the same time: for each record of MPI
-// twenty of its own, and using one takes microseconds. Says in the report how many were sent and used, and their sums.
+// A knowledge source that sends far more to the other analyzers than they can take: for each MPI record twenty of its
+// own, and processing one takes microseconds. The report shows how many were sent and processed, and their sums.
 #include <chrono>
 #include <cstdint>
 #include <mutex>

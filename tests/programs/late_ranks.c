@@ -50,7 +50,7 @@ static int is(const char* name) { return strcmp(pattern, name) == 0; }
 
 static void enter(void) { ranks[rank].entries[step].before = now(); }
 
-// Of an operation that another call ends the late rank's start counts, and the others' end.
+// For an operation that another call ends: the late rank's start counts, and the end of the others.
 static void note_inside(int starts) {
   if (starts != (rank == late && is("nonblocking_collective"))) return;
   ranks[rank].entries[step].inside = now();
@@ -80,7 +80,7 @@ static void await_done(void) {
     while (other != rank && ranks[other].steps_done < step) sleep_ms(1);
 }
 
-// Until all others have entered so many steps.
+// Waits until all others have entered this many steps.
 static void await_others(int steps) {
   for (int other = 0; other < size; ++other)
     while (other != rank && takes_part(other) && ranks[other].steps_entered < steps) sleep_ms(1);
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void exchange(void) {
   double data[64] = {0};
   MPI_Request requests[64];
   if (is("wrong_order")) {
-    // What the late rank sent first is received last.
+    // The first message of the late rank is received last.
     if (rank == 0) {
       MPI_Recv(data, 1, MPI_DOUBLE, late, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       late_ranks_inside = NULL;

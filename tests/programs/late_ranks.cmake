@@ -1,4 +1,4 @@
-# Ranks that come late to collectives by a known time, for the tests of what is said of waiting.
+# Ranks that are late to collectives by a known time, for the tests of waiting times.
 add_library(late_ranks_inside SHARED late_ranks_inside.c)
 target_include_directories(late_ranks_inside PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(late_ranks_inside PRIVATE MPI::MPI_C)

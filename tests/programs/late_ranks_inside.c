@@ -1,5 +1,5 @@
-// Tells a program when a call of its own reaches the MPI library: wrappers of the profiling interface, as tools
-// have them, behind those of Ardoise.
+// Notifies a program when one of its calls reaches the MPI library: wrappers of the profiling interface, like those of
+// tools, behind those of Ardoise.
 #include "tests/programs/late_ranks_inside.h"
 
 #include <mpi.h>

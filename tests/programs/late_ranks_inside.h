@@ -1,4 +1,4 @@
-// What a call of this process calls when it has reached the MPI library.
+// Called by a call of this process when it reaches the MPI library.
 #pragma once
 
 extern void (*late_ranks_inside)(int starts);  // starts: another call ends what it starts

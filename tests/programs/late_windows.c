@@ -3,7 +3,7 @@
 //   early_wait      it puts its data when they are in MPI_Win_wait
 //   late_complete   it completes when they are in MPI_Win_wait, long after it has put its data
 //   lock            it gives an exclusive lock back when they are in MPI_Win_lock
-//   fence           it comes to MPI_Win_fence
+//   fence           it reaches MPI_Win_fence
 #include "tests/programs/late_windows.h"
 
 #include <mpi.h>

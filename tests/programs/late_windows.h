@@ -4,7 +4,7 @@
 typedef struct {
   const char* pattern;
   int rank, size, late;
-  // Of one step.
+  // The times of one step.
   void (*enter)(void);     // the call comes whose begin counts
   void (*prepared)(void);  // the late rank has done what must come before the others wait
   void (*await_prepared)(void);

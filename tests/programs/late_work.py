@@ -1,4 +1,4 @@
-# The last rank has more to do before each sum: what it alone calls is the cause of the others' waiting.
+# The last rank has more work before each sum: the function that it alone calls is the cause of the others' waiting.
 from mpi4py import MPI
 
 

@@ -1,4 +1,4 @@
-/* Preloaded behind Ardoise: stands where it takes the MPI library to be, so that every PMPI call passes through here, the
+/* Preloaded behind Ardoise, in the place of the MPI library, so that every PMPI call passes through here, the
  * program's and Ardoise's own. Counts those of threads that may (the main thread; CALLERS_LEVEL=serialized: also a thread
  * that the program says is inside MPI) and the others; writes "<allowed> <others> <name of one of the others>" to $CALLERS_FILE.<process id> at the end. */
 #define _GNU_SOURCE
@@ -83,6 +83,6 @@ PASS(MPI_Comm_size, (MPI_Comm c, int* r), (c, r))
 PASS(MPI_Comm_group, (MPI_Comm c, MPI_Group* g), (c, g))
 PASS(MPI_Type_size, (MPI_Datatype t, int* s), (t, s))
 
-/* By this name Ardoise finds the library. */
+/* Ardoise finds the library by this name. */
 #undef PMPI_Aint_add
 __attribute__((visibility("default"))) MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint offset) { return base + offset; }

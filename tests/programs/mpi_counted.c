@@ -1,4 +1,4 @@
-/* Counts its own calls in a file that others map, and does as that says: see mpi_counted.h. */
+/* Counts its own calls in a file that others map, and follows its commands: see mpi_counted.h. */
 #include "mpi_counted.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* What mpi_counted and who watches it have in common. */
+/* The common part of mpi_counted and its observer. */
 #ifndef ARDOISE_MPI_COUNTED_H
 #define ARDOISE_MPI_COUNTED_H
 

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     if (dlerror() != NULL) printf("an error is left\n");
   }
   ((void (*)(int*, char***))look_up(plugins[0], "plugin_start"))(&argc, &argv);
-  /* What the host itself looks up, beside them. */
+  /* The host's own look-ups, beside them. */
   ((int (*)(int*, int*))look_up(plugins[0], "MPI_Get_version"))(&version, &subversion);
   for (int i = 0; i < count; ++i) {
     int seen[5];

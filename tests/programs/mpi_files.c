@@ -1,4 +1,4 @@
-/* What a replay has to make again of more than messages: MPI-IO on files that were there before, and that are opened
+/* Calls other than messages that a replay must repeat: MPI-IO on files that existed before, and that are opened
    twice; communicators of MPI_Comm_idup; MPI_Improbe.
 
    mpi_files FOLDER [cancel]: each rank reads its part of FOLDER/input in all ways, one beyond the end of the file; all

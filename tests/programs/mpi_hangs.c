@@ -1,4 +1,4 @@
-/* Hangs in the way of the first argument; "slow" does not, it takes its time. */
+/* Hangs in the way of the first argument; "slow" does not hang, it is only slow. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@ int MPI_Barrier(MPI_Comm comm) {
   return ((int (*)(MPI_Comm))dlsym(RTLD_NEXT, "MPI_Barrier"))(comm);
 }
 
-/* Past all others: natively straight to the library. */
+/* Bypasses all others: natively directly to the library. */
 int MPI_Comm_size(MPI_Comm comm, int* size) {
   ++sizes;
   return ((int (*)(MPI_Comm, int*))dlsym(dlopen(mpi_library, RTLD_NOW), "MPI_Comm_size"))(comm, size);

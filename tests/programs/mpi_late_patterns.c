@@ -212,7 +212,7 @@ static void gather_scatter(void) {
   MPI_Gather(from, 1024, MPI_DOUBLE, to, 1024, MPI_DOUBLE, 0, kWorld);
 }
 
-/* The second half: written when the first was judged. */
+/* The second half: written after the first was evaluated. */
 static void scatter_then_reduce_elsewhere(void) {
   late();
   MPI_Scatter(from, 16, MPI_DOUBLE, to, 16, MPI_DOUBLE, 0, kWorld);

@@ -1,4 +1,4 @@
-/* Every process prints what the environment says of the launch, before MPI_Init and after it. */
+/* Every process prints the variables of the launch, before MPI_Init and after it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 static const char* const kNames[] = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
                                      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                                      "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                     /* Of Ardoise's, gone after MPI_Init. */
+                                     /* Ardoise's own, removed after MPI_Init. */
                                      "VMPI_OWN_RANKS", "VMPI_PARTITION_NAME", "VMPI_PARTITION_CONTEXTS"};
 enum { kCount = sizeof kNames / sizeof kNames[0], kOwn = kCount - 3 };
 

@@ -1,5 +1,5 @@
 /* The first thread leaves by pthread_exit before MPI_Init; another one calls MPI for a second, and ends the process.
- * What /proc shows of the process itself is that of one that has ended. */
+ * /proc shows the process itself as one that has ended. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* MPI by the rules of a thread level, with threads that also do POSIX I/O: mpi_levels <funneled|serialized|multiple>
- * <rounds>. Each of three threads makes `rounds` writes of 100 bytes. Who may calls MPI_Sendrecv (8 bytes to the next
+ * <rounds>. Each of three threads makes `rounds` writes of 100 bytes. Each thread that may calls MPI_Sendrecv (8 bytes to the next
  * process) in every round on a communicator of its own: the main thread alone, the threads one at a time, or all at once.
  * A counter preloaded behind a tool (mpi_callers.c) is told when a thread of the program is inside MPI. */
 #include <fcntl.h>

@@ -73,7 +73,7 @@ static void use_fortran(const char* path, int rank, Handle world, Handle integer
     ((FortranAllreduce)look_up(fortran, spellings[i]))(&rank, &sum, &one, &f_integer, &f_add, &f_world, &code);
     printf("%s %d\n", spellings[i], sum);
   }
-  /* What a library depends on is found through it, too. */
+  /* The dependencies of a library are found through it as well. */
   ((int (*)(int*, int*))look_up(fortran, "MPI_Get_version"))(&major, &minor);
   ((Allreduce)look_up(fortran, "MPI_Allreduce"))(&rank, &sum, 1, integer, add, world);
   printf("MPI_Allreduce %d through another library, MPI %d\n", sum, major);

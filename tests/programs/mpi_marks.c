@@ -1,8 +1,8 @@
-// A program that says what it does: 40 steps, each with a phase "solve" (an MPI_Allreduce, 4 bytes), in every tenth a
-// phase "output" (a write of 1000 bytes), values, a snapshot "step" with a number, and MPI_Pcontrol around the loop.
-// Argument "bad": also phases without an end or a begin, and many names. "thread": a second thread computes, opens a
-// file and tells values.
-// Prints what it has done, the same with and without Ardoise.
+// A program with marks: 40 steps, each with a phase "solve" (an MPI_Allreduce, 4 bytes), in every tenth a phase
+// "output" (a write of 1000 bytes), values, a snapshot "step" with a number, and MPI_Pcontrol around the loop. Argument
+// "bad": also phases without an end or a begin, and many names. "thread": a second thread computes, opens a file and
+// sets values.
+// Prints its actions, the same with and without Ardoise.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -17,10 +17,10 @@ target_compile_definitions(mpi_endings PRIVATE PLUGIN="$<TARGET_FILE:mpi_endings
 target_link_libraries(mpi_endings PRIVATE ${CMAKE_DL_LIBS})
 add_dependencies(mpi_endings mpi_endings_plugin)
 
-# Without MPI: a program that starts others before the libraries in it are ready.
+# Without MPI: a program that starts others before its libraries are ready.
 add_executable(exec_early exec_early.c)
 
-# The same program with its own symbols bound to itself, and a preloaded library that notes who calls MPI.
+# The same program with its own symbols bound to itself, and a preloaded library that notes the callers of MPI.
 add_executable(mpi_ways_symbolic mpi_ways.c)
 target_link_libraries(mpi_ways_symbolic PRIVATE MPI::MPI_C)
 target_link_options(mpi_ways_symbolic PRIVATE -Wl,-Bsymbolic -rdynamic)
@@ -37,7 +37,7 @@ if(ARDOISE_HAS_STATIC_ASAN)
   target_link_libraries(mpi_ways_sanitized PRIVATE MPI::MPI_C)
   target_compile_options(mpi_ways_sanitized PRIVATE -fsanitize=address)
   target_link_options(mpi_ways_sanitized PRIVATE -fsanitize=address -static-libasan)
-  # With the sanitizer as a library, which wants to be the first of all.
+  # With the sanitizer as a library, which must be the first of all.
   add_executable(mpi_ways_sanitizer_library mpi_ways.c)
   target_link_libraries(mpi_ways_sanitizer_library PRIVATE MPI::MPI_C)
   target_compile_options(mpi_ways_sanitizer_library PRIVATE -fsanitize=address)
@@ -79,7 +79,7 @@ if(MPI_Fortran_FOUND)
   if(MPI_Fortran_HAVE_F08_MODULE)
     list(APPEND MPI_FORTRAN_PROGRAMS F08)
   endif()
-  # mpif.h has no interfaces: gfortran must be told that buffers are of many types there, and is quiet about it.
+  # mpif.h has no interfaces: the option makes gfortran accept buffers of many types there without a warning.
   function(add_fortran_dialect target dialect)
     target_compile_definitions(${target} PRIVATE DIALECT_${dialect})
     target_compile_options(${target} PRIVATE

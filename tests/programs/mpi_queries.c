@@ -1,4 +1,4 @@
-/* Queries by the ten thousand, from two places and two threads: mpi_queries <calls>. Rank 0 says what they answered. */
+/* Queries by the ten thousand, from two places and two threads: mpi_queries <calls>. Rank 0 prints the answers. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -210,7 +210,7 @@ static void receive_or_cancel(Player* p, unsigned kind) {
 }
 
 static void play(Player* p, uint64_t seed, int extra) {
-  /* Who sends what to whom is the same on all ranks. */
+  /* The messages are the same on all ranks. */
   static _Thread_local int sends[MOST * 64][4];
   MPI_Request requests[MOST * 3];
   uint64_t state = mix(seed * 2 + 1);

@@ -1,4 +1,4 @@
-/* What a program sees of the signals that would end it: actions are set, asked, used, reset, ignored, and left by a
+/* A program's view of the signals that would end it: actions are set, read, used, reset, ignored, and left by a
  * jump. Prints one line each; the same lines are expected with and without Ardoise. */
 #include <mpi.h>
 #include <setjmp.h>

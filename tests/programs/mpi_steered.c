@@ -1,6 +1,6 @@
-// Computes until the file argv[2] is there; makes argv[1] when all ranks do so. With argv[3] "calls" each step has an
-// MPI_Iprobe; with "uneven" a call of MPI_Allreduce, for which rank 1 comes last, and is told as "step"; without it
-// there is no call of MPI at all. Prints how many calls of MPI_Iprobe all ranks have made.
+// Computes until the file argv[2] exists; creates argv[1] when all ranks compute. With argv[3] "calls" each step has an
+// MPI_Iprobe; with "uneven" an MPI_Allreduce, which rank 1 reaches last, and a snapshot "step"; without it there is no
+// MPI call at all. Prints the number of MPI_Iprobe calls of all ranks.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A program that looks at how it was started: its world, what is preloaded, and the environment that its children get,
+/* A program that checks how it was started: its world, what is preloaded, and the environment that its children get,
  * by system() and by fork and exec. Prints what rank 0 sees; started in any way, with or without a tool, it must be the
  * same text. */
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 extern char** environ;
 
-/* What an environment says of Ardoise, in order, values included. (OMPI_ARGV repeats the launch line.) */
+/* The variables of Ardoise in an environment, in order, with values. (OMPI_ARGV repeats the launch line.) */
 static const char* const kSearch = "env | grep -v ^OMPI_ARGV | grep -iE 'ardoise_|vmpi_|libardoise|libvmpi|^LD_' | sort";
 
 int main(int argc, char** argv) {

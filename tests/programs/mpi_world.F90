@@ -1,4 +1,4 @@
-! What a Fortran program sees of its world: attributes, callbacks, error handlers, names. DIALECT_MPIF, DIALECT_MPI or
+! A Fortran program's view of its world: attributes, callbacks, error handlers, names. DIALECT_MPIF, DIALECT_MPI or
 ! DIALECT_F08 chooses the dialect. Prints what rank 0 sees; a virtual world must not change it.
 #if defined(DIALECT_F08)
 #define USE_MPI use mpi_f08

@@ -1,5 +1,5 @@
-/* Everything through which a program can look at its world: rank, size, name, attributes, keyval callbacks, error
- * handlers and what they are handed, comparison, conversion to Fortran, groups, objects made on it, and the end. Prints
+/* All ways in which a program can inspect its world: rank, size, name, attributes, keyval callbacks, error
+ * handlers and their arguments, comparison, conversion to Fortran, groups, objects made on it, and the end. Prints
  * what rank 0 sees; natively and under a virtual world this must be the same text. mpi_world.F90 is its Fortran twin. */
 #include <mpi.h>
 #include <stdio.h>

@@ -115,7 +115,7 @@ static void root_of_scatter_receives(void) {
   if (rank == 1) send(0, 1, kWorld);
 }
 
-/* The second half: written when the first was judged. */
+/* The second half: written after the first was evaluated. */
 static void one_leaves_the_loop_early(void) {
   for (int i = 0; i < (rank == 2 ? 4 : 5); ++i) MPI_Allreduce(from, to, 1, MPI_DOUBLE, MPI_SUM, kWorld);
 }

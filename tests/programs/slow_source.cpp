@@ -1,4 +1,4 @@
-// A plug-in that takes a tenth of a second for each pack of MPI events, for tests of what that costs the programs.
+// A plug-in that takes a tenth of a second for each pack of MPI events, for tests of its effect on the programs.
 #include <chrono>
 #include <string>
 #include <thread>

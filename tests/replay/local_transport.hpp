@@ -1,4 +1,4 @@
-// Blackboards of one process that own keys together: what goes to another one is copied, as over a network.
+// Blackboards of one process that own keys together: data for another one is copied, as over a network.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace ardoise::replay {
 
-// Outlives the boards' use.
+// Must outlive all use by the boards.
 class LocalTransports {
  public:
   explicit LocalTransports(std::vector<blackboard::Blackboard*> boards) : boards_(std::move(boards)) {
@@ -21,7 +21,7 @@ class LocalTransports {
       boards_[i]->connect(*transports_[i]);
     }
   }
-  // Calls flush() when the boards are quiet, until nothing moves between them.
+  // Calls flush() when the boards are idle, until no data moves between them.
   template <class Flush>
   void settle(Flush&& flush) {
     for (std::uint64_t before = UINT64_MAX; before != sent_;) {

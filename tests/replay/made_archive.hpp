@@ -1,4 +1,4 @@
-// Archives as others write them: by OTF2's own writer, piece by piece, with whatever is wrong in them.
+// Archives of other writers: by OTF2's own writer, piece by piece, with any faults.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -58,7 +58,7 @@ class MadeArchive {
   void clock(std::uint64_t begin, std::uint64_t length) {
     OTF2_GlobalDefWriter_WriteClockProperties(global(), 1'000'000'000, begin, length, OTF2_UNDEFINED_TIMESTAMP);
   }
-  // Ranks 0 … on one node, as many locations of each: rank · threads + thread. events: of each location.
+  // Ranks 0 … on one node, each with this many locations: rank · threads + thread. events: in each location.
   void processes(std::uint32_t ranks, std::uint64_t events, std::uint32_t threads = 1) {
     OTF2_GlobalDefWriter_WriteSystemTreeNode(global(), 0, string("host"), string("node"),
                                              OTF2_UNDEFINED_SYSTEM_TREE_NODE);
@@ -111,7 +111,7 @@ class MadeArchive {
   std::map<std::string, OTF2_StringRef> strings_;
 };
 
-// A folder of its own, removed in the end.
+// A separate folder, removed at the end.
 class ScratchFolder {
  public:
   ScratchFolder() {

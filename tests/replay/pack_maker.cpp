@@ -47,7 +47,7 @@ void PackMaker::emit(PackClass pack_class, std::span<const std::byte> payload, s
   header.sending_ticks = sending_ticks;
   if (pack_class == PackClass::kMpi) header.order = mpi_packs_++;
   if (pack_class == PackClass::kPosix) header.order = posix_packs_++;
-  // As ThreadRecorder tells it.
+  // As in ThreadRecorder.
   const auto open_before = [last_tick](const auto& waiting) {
     return waiting.empty() || waiting.front().begin > last_tick
                ? 0u

@@ -43,7 +43,7 @@ class PackMaker {
  public:
   explicit PackMaker(Origin origin, std::size_t records_per_pack = 2044);
 
-  // One record, of whatever shape, as it is; it does not count in the totals.
+  // One record of any shape, unchanged; it does not count in the totals.
   void mpi(const instrument::MpiRecord& record);
   template <class Extension>
   void mpi_extension(const Extension& extension) {
@@ -55,12 +55,12 @@ class PackMaker {
   void call(vmpi::FunctionId function, instrument::Shape shape, std::uint64_t begin, std::uint32_t duration,
             std::int32_t peer, std::int32_t tag, std::uint32_t bytes, std::uint32_t call_site = 1,
             std::uint32_t comm = instrument::kWorldComm);
-  // Adds to the totals of a function what its record does not show.
+  // Adds amounts to the totals of a function that its record does not show.
   void total(instrument::PackClass record_class, std::uint16_t function, std::uint64_t calls, std::uint64_t ticks,
              std::uint64_t sent, std::uint64_t received);
 
-  // A pack of a thread's samples, contexts or calls by context, as they are, at once. `counters` holds
-  // counter_count values for each sample; weight of the pack is 2^level.
+  // A pack of a thread's samples, contexts or calls by context, unchanged, at once. `counters` holds counter_count
+  // values for each sample; weight of the pack is 2^level.
   void samples(std::uint32_t thread, std::span<const instrument::SampleRecord> records, std::uint32_t level = 0,
                std::span<const std::uint64_t> counters = {});
   void contexts(std::uint32_t thread, std::span<const instrument::ContextRecord> records);
@@ -74,10 +74,10 @@ class PackMaker {
     (void)writer_.add(std::forward<Arguments>(arguments)...);
   }
 
-  void flush();        // makes packs of what there is
+  void flush();        // makes packs of all pending records
   void send_totals();  // as they are now
   void finish();       // flush, totals, and the last pack's flag
-  // Records that were recorded and not sent.
+  // Records that were recorded and never sent.
   void drop(std::uint64_t mpi, std::uint64_t posix);
 
   std::uint64_t sending_ticks = 0;  // of the packs that follow

@@ -1,4 +1,4 @@
-// What otf2-print, OTF2's own reader, says of an archive.
+// The content of an archive as printed by otf2-print, OTF2's own reader.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class PrintedTrace {
     [[nodiscard]] std::string of(const std::string& key) const { return attribute(attributes, key); }
   };
 
-  // file: traces.otf2. Expects that the reader has nothing to complain about.
+  // file: traces.otf2. Expects that the reader reports no error.
   explicit PrintedTrace(const std::filesystem::path& file) {
     const auto print = [&file](const char* what) {
       return output_of(std::string("otf2-print ") + what + " '" + file.string() + "'");
@@ -93,7 +93,7 @@ class PrintedTrace {
   std::string definitions, properties, markers;
 };
 
-// What holds of every trace: time goes on and calls lie in each other on each location; as many events as it says.
+// Properties of every trace: on each location time ascends and calls nest; the number of events is as declared.
 inline void expect_in_order(const PrintedTrace& trace) {
   std::map<std::uint64_t, std::uint64_t> last, counts;
   std::map<std::uint64_t, std::vector<std::string>> open;

@@ -26,8 +26,8 @@ class Session {
   void submit(const std::vector<Pack>& packs, std::size_t analyzer = 0);
   void submit_bytes(std::span<const std::byte> bytes, std::size_t analyzer = 0);
 
-  // Drains all analyzers until nothing moves between them, absorbs the partial results of all but the first into the
-  // first, gives the model.
+  // Drains all analyzers until no data moves between them, absorbs the partial results of all but the first into the
+  // first, and returns the model.
   reports::Run finish();
   // finish() of a session with one program.
   reports::Application application() { return finish().applications.at(0); }

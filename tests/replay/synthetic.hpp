@@ -1,6 +1,6 @@
-// A program that never ran: ranks on a periodic 3-D grid exchange with up to 26 neighbours, step by step, and write now
-// and then. Gives the packs of one rank at a time, so that a hundred thousand ranks need the memory of one, and every
-// number of the result can be counted by hand:
+// A simulated program: ranks on a periodic 3-D grid exchange with up to 26 neighbours, step by step, and write now and
+// then. Produces the packs of one rank at a time, so that a hundred thousand ranks need the memory of one, and every
+// number of the result can be computed by hand:
 //
 //   a step = neighbours x MPI_Irecv, neighbours x MPI_Isend, 1 MPI_Waitall that completes them all,
 //            1 MPI_Allreduce, every 10th step 1 MPI_Barrier and 1 write

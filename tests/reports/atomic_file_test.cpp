@@ -1,5 +1,4 @@
-// A file is there whole or not at all, and what is no regular file is replaced, or written to where the user has named
-// it.
+// A file exists completely or not at all. A file that is not regular is replaced, or written to if the user named it.
 #include "reports/atomic_file.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +104,7 @@ TEST_F(AtomicFileTest, FifosThatTheUserHasNamedAreWrittenTo) {
   EXPECT_TRUE(fs::is_fifo(fifo));
 }
 
-TEST_F(AtomicFileTest, WhatAnotherUserHasPutIntoASharedFolderIsNeverUsed) {
+TEST_F(AtomicFileTest, FilesOfAnotherUserInASharedFolderAreNeverUsed) {
   SKIP_UNLESS_ROOT();
   const auto shared = folder_ / "shared", victim = folder_ / "victim";
   ASSERT_TRUE(write_file(victim, "precious"));
@@ -136,7 +135,7 @@ TEST_F(AtomicFileTest, AFolderOfItsOwnIsForThisUserAlone) {
   EXPECT_NE(make_own_folder(folder_ / "file").error.find("Not a directory"), std::string::npos);
 }
 
-TEST_F(AtomicFileTest, AFolderIsToldAndLeft) {
+TEST_F(AtomicFileTest, AFolderIsReportedAndKept) {
   EXPECT_NE(write_file(folder_, "text").error.find("Is a directory"), std::string::npos);
   EXPECT_TRUE(fs::is_empty(folder_));
 }

@@ -1,4 +1,4 @@
-// The time of each rank is parted by what the kernel counted and what was sampled, and the parts add up.
+// The time of each rank is divided by the kernel's counts and the samples, and the parts add up.
 #include "reports/findings/efficiency.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What figures are made of: colours, grids, graphs, child processes; and that each size of program gives whole files.
+// The parts of figures: colours, grids, graphs, child processes; and complete files for each size of program.
 #include "reports/figures/figures.hpp"
 
 #include <gmock/gmock.h>
@@ -209,7 +209,7 @@ TEST(Figures, AFolderThatCannotBeWrittenIsOneSentence) {
   EXPECT_THAT(folder.error, ::testing::HasSubstr("Cannot write /nowhere/matrix_bytes.pdf"));
 }
 
-// A name that is code for Graphviz: it may name files, and close what it stands in.
+// A name that is code for Graphviz: it may name files, and close the quotes around it.
 TEST(Figures, ANameIsOneWordForGraphviz) {
   Graph graph;
   graph.nodes = 1;
@@ -240,7 +240,7 @@ TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {
   fs::remove_all(path);
 }
 
-// Lines of calls are drawn where they change, and where calls take some of the time.
+// Lines of calls are drawn if they change and the calls take some of the time.
 TEST(SeriesLines, AreThereWhereSomethingChanges) {
   Application app;
   SnapshotSeries& s = app.snapshots.series.emplace_back();
@@ -263,7 +263,7 @@ TEST(SeriesLines, AreThereWhereSomethingChanges) {
   EXPECT_FALSE(static_cast<bool>(series_lines_figure(app, 0))) << "a hundredth of the time";
 }
 
-// The map of waiting is there where some of the time is waited, and not by all ranks alike.
+// The map of waiting appears if some of the time is waiting, and ranks differ.
 TEST(SeriesMap, OfWaitingIsThereWhereRanksWait) {
   Application app;
   app.ranks = 2;
@@ -284,7 +284,7 @@ TEST(SeriesMap, OfWaitingIsThereWhereRanksWait) {
   EXPECT_FALSE(static_cast<bool>(series_waiting_map_figure(app, 0))) << "a hundredth of the time";
 }
 
-// Drawn by itself; what poppler's tools make of it.
+// A single drawn figure, checked with poppler's tools.
 class DrawnFigure : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -308,7 +308,7 @@ class DrawnFigure : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(DrawnFigure, TextStandsBesideTheFewCellsOfAMap) {
+TEST_F(DrawnFigure, TextIsBesideTheFewCellsOfAMap) {
   Application a;
   a.ranks = 4;
   a.density = {{"MPI", {14408, 14408, 14408, 14408}, {1, 2, 3, 4}, {8, 8, 8, 8}}};

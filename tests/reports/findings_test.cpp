@@ -1,4 +1,4 @@
-// Each rule speaks when it should, with its numbers, and is silent when it should be.
+// Each rule reports when it should, with its numbers, and is silent otherwise.
 #include "reports/findings/findings.hpp"
 
 #include <gmock/gmock.h>
@@ -187,7 +187,7 @@ TEST(Findings, ARankComputesOnlyWhereTheKernelCountedItsTime) {
   EXPECT_THAT(text_of(a, "time_shares"), HasSubstr("is computation"));
 }
 
-// It leaves no survivor, which could say so.
+// It also kills the survivor, which could have reported the end.
 TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   Application a = plain(4);
   a.quality.ranks_complete = 3;
@@ -375,7 +375,7 @@ TEST(Findings, AChangeIsNamedWithItsFirstIteration) {
   EXPECT_EQ(find(all, "iterations_trend"), nullptr);
   EXPECT_THAT(change->text, HasSubstr("From iteration 61 on, each takes 70.0 ms instead of 40.0 ms. From there on "
                                       "MPI_Alltoall in transpose (transpose.c:88) takes"));
-  // What grows slowly does not change at once.
+  // A slow growth is not a sudden change.
   Application slope = with_iterations();
   for (std::size_t iteration = 1; iteration <= 100; ++iteration)
     prolong(slope, iteration, 0.0005 * static_cast<double>(iteration));
@@ -517,8 +517,8 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
 }
 
-// Ranks of another program take part in the collectives of a common world: nothing is said of how late they come.
-TEST(Findings, WaitingForOtherProgramsIsNotTakenForNone) {
+// Ranks of another program take part in the collectives of a common world: their lateness is unknown.
+TEST(Findings, WaitingForOtherProgramsIsNotZero) {
   Application a = in_allreduce();
   a.waiting.unresolved.collective_calls.other = 1000;
   for (const Finding& each : findings_of(a)) {
@@ -546,7 +546,7 @@ TEST(Findings, NoRankIsAwayForLongerThanTheRun) {
 }
 
 // As the first sentence of a summary.
-TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
+TEST(Findings, WaitersTheAwaitedRankAndItsWorkAreNamed) {
   Application a = in_allreduce();
   a.call_sites.clear();
   CallSite site;
@@ -786,7 +786,7 @@ TEST(Findings, ImbalanceNamesWhatTheSlowestRankDoesMore) {
               HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on average (sampled)."));
 }
 
-TEST(Findings, ACallThatOnlyTheSlowestRankMakesStandsForWhatAllCall) {
+TEST(Findings, ACallerOnTheSlowestRankAloneRepresentsItsCommonCallees) {
   Application a = plain(4, 5);
   a.per_rank.mpi_seconds[2] = 4;
   add_extra_work(a);
@@ -1158,7 +1158,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   a.call_sites[0].waited_seconds = 1.40;
   EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr);
   a.call_sites[0].operations = 0;
-  a.call_sites[1].line = 22;  // and nobody knows what line 21 is
+  a.call_sites[1].line = 22;  // line 21 is unknown
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
   add_extra_work(a);
   EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr) << "no sample in the function";
@@ -1171,7 +1171,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
 }
 
 // A row that sums up many files is true of none of them.
-TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
+TEST(Findings, MergedFilesAreNoFile) {
   for (const std::string_view name : {kFurtherFiles, kUnknownFile, kPythonModules}) {
     Application a = plain(2);
     a.posix.resize(2);
@@ -1204,7 +1204,7 @@ TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
   }
 }
 
-TEST(Findings, MarksThatWereNotToldApartAreNoSeries) {
+TEST(Findings, MergedMarksAreNoSeries) {
   Application a = with_iterations();
   for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
   a.snapshots.series[0].trigger = "snapshot";

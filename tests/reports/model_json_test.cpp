@@ -1,4 +1,4 @@
-// profile.json: what is written is read back, and no file makes the reader do anything but say what is wrong.
+// profile.json: written data is read back, and the reader answers every bad file with a sentence.
 #include "reports/model_json.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 std::string temporary(const std::string& name) { return ::testing::TempDir() + "ardoise_" + name; }
 
-// The written model with one change made to it, as text.
+// The written model with one change, as text.
 template <class Change>
 std::string changed(Change&& change) {
   Json json = Json::parse(profile_to_json(testing::synthetic_run(8)));
@@ -164,7 +164,7 @@ TEST(ModelJson, VersionOneHasNoSamplesAndIsRead) {
   EXPECT_FALSE(run.value->applications[0].mpi.empty());
 }
 
-// As written before there was waiting in the profile over time; what does not fit is refused.
+// A profile from before waiting was part of the profile over time; mismatches are refused.
 TEST(ModelJson, SnapshotsWithoutWaitingAreReadAsNoneWaited) {
   const auto without = profile_from_json(changed([](Json&, Json& a) {
     for (Json& series : a["snapshots"]["series"]) {

@@ -1,4 +1,4 @@
-// Ranks in two metrics over a series: which lie together, which of these clusters stay the same, and where they go.
+// Ranks in two metrics over a series: clusters, their identity over time, and moves between them.
 #include "reports/findings/rank_moves.hpp"
 
 #include <gmock/gmock.h>
@@ -170,14 +170,14 @@ TEST(RankMoves, ThereIsNothingToSeeOfEqualOrFewRanks) {
   // Rank 1 is not in step.
   for (std::size_t i = 0; i < kIterations; ++i) few.snapshots.series[0].own_seconds[kIterations + i] = 0;
   EXPECT_EQ(moves_of(few).groups, (Clusters{0, 2, 3}));
-  // A profile of before these lists.
+  // A profile from before these lists existed.
   for (auto* const list : {&few.snapshots.series[0].group_bytes, &few.snapshots.series[0].group_calls}) list->clear();
   EXPECT_THAT(moves_of(few).parts, IsEmpty());
   EXPECT_THAT(rank_moves(SnapshotSeries{}).parts, IsEmpty());
 }
 
 // Differences of some microseconds beside a round of 40 ms.
-TEST(RankMoves, WhatIsLittleOfARoundIsNoDifference) {
+TEST(RankMoves, SmallPartsOfAnIterationAreNoDifference) {
   EXPECT_THAT(moves_of(with_ranks(8, [](std::uint32_t rank, std::size_t) { return 1e-6 * (1 + rank % 2 * 50); })).parts,
               IsEmpty());
 }
@@ -261,7 +261,7 @@ TEST(RankDrift, IsFoundWhereARoundTakesAsLongAsBefore) {
       "in the first, 5.1 times as long, ranks without drift 1.0 times.");
 }
 
-TEST(RankDrift, IsNotToldTwiceOrOfRanksThatStay) {
+TEST(RankDrift, IsReportedOnceAndNotForStableRanks) {
   Application trend = with_ranks(4, drifts);
   SnapshotSeries& s = trend.snapshots.series[0];
   for (std::size_t i = 0; i < kIterations; ++i) s.seconds[i] = 0.02 + 0.0003 * static_cast<double>(i);

@@ -1,4 +1,4 @@
-// The folder a user gets: complete with LaTeX, without it, and when it fails.
+// The user's folder: complete with LaTeX, without it, and if it fails.
 #include "reports/render.hpp"
 
 #include <fmt/format.h>
@@ -97,7 +97,7 @@ TEST_F(Render, FailingLatexKeepsTheLogAndTheReportFromBefore) {
   EXPECT_EQ(content(folder_ / "latex/report.log"), "why\n! Font missing.\n");
 }
 
-// What LaTeX gets: a folder with nothing but the sources, and the right to nothing else.
+// LaTeX gets a folder with only the sources, and no other rights.
 TEST_F(Render, LatexRunsInAFreshFolderThatIsRemoved) {
   fs::create_directories(folder_ / "latex");
   std::ofstream(folder_ / "latex/xcolor.sty") << "planted";
@@ -124,7 +124,7 @@ TEST_F(Render, WithoutAFolderForTemporaryFilesTheOneInTmpIsTaken) {
   EXPECT_EQ(content(folder_ / "report.pdf"), "%PDF-\n");
 }
 
-// Links that lie in the folder of a report lead to files of whoever renders it.
+// Links in the folder of a report lead to files of the user who renders it.
 TEST_F(Render, LinksInTheFolderAreReplacedNotFollowed) {
   const fs::path mine = folder_ / "mine";
   fs::create_directories(mine / "figures");
@@ -206,8 +206,8 @@ class RealLatex : public Render {
 
 TEST_F(RealLatex, TwoProgramsGiveAReport) { expect_report(testing::synthetic_run(64)); }
 TEST_F(RealLatex, NastyNamesBreakNothing) { expect_report(testing::nasty_run()); }
-// In a heading, the head of a column, a cell after the head and one after a line, an item of a list: they are all
-// there, as they are.
+// In a heading, the head of a column, a cell after the head and one after a line, an item of a list: each character
+// appears unchanged.
 TEST_F(RealLatex, EveryCharacterMayBeTheFirst) {
   reports::Run run = testing::synthetic_run(4);
   run.applications.resize(1);
@@ -235,7 +235,7 @@ TEST_F(RealLatex, EveryCharacterMayBeTheFirst) {
   for (const std::string& each : expected) EXPECT_NE(shown.find(each), std::string::npos) << each;
 }
 
-// Styles, auxiliary files and figures in the folder of a report, and where the command is given, were not made by us.
+// Styles, auxiliary files and figures in the folder of a report, and in the current folder, are foreign files.
 TEST_F(RealLatex, NothingThatLiesInTheFolderIsRead) {
   fs::create_directories(folder_ / "latex/figures");
   const fs::path before = fs::current_path();
@@ -261,7 +261,7 @@ TEST_F(RealLatex, FoldersMayHaveAnyName) {
   EXPECT_EQ(std::distance(fs::directory_iterator(strange), {}), 2) << "report.pdf and latex";
 }
 
-// Should a name ever not be inert: what LaTeX may then do.
+// If a name were ever not inert: the limits of LaTeX.
 TEST_F(RealLatex, ADocumentReadsWritesAndRunsNothingOutside) {
   fs::create_directories(folder_);
   std::ofstream(folder_ / "secret.tex") << "\\message{SE"

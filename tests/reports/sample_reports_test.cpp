@@ -1,4 +1,4 @@
-// What reports make of the sampled profile: names, sums over the call tree, findings, figures, exports.
+// Reports of the sampled profile: names, sums over the call tree, findings, figures, exports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -174,7 +174,7 @@ TEST(StackExport, FoldedStacksInMicroseconds) {
             "app;[libx.so.1] 1000000\n");
 }
 
-// The requirements of speedscope's file-format-schema.json for a sampled profile, and what its reader relies on.
+// The requirements of speedscope's file-format-schema.json for a sampled profile, and the assumptions of its reader.
 void expect_speedscope(const Json& j) {
   EXPECT_EQ(j.at("$schema"), "https://www.speedscope.app/file-format-schema.json");
   for (const auto& [key, value] : j.items()) {
@@ -294,7 +294,7 @@ class SampleFigures : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_.path); }
   void TearDown() override { std::filesystem::remove_all(folder_.path); }
-  // Each test its own: they run side by side.
+  // One for each test: they run in parallel.
   FigureFolder folder_{
       ::testing::TempDir() + "ardoise_" + ::testing::UnitTest::GetInstance()->current_test_info()->name(),
       "a_",

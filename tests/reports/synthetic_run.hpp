@@ -1,5 +1,5 @@
-// Models as a run of a program would give them, made from a formula: for the tests of reports/, for its benchmark and
-// for looking at reports of any size without a machine that has the ranks. Deterministic.
+// Models like those of real runs, made from a formula: for the tests of reports/, for its benchmark, and for reports of
+// any size without a machine with that many ranks. Deterministic.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ Run coupled_run();
 // One of 8 ranks of a world of 12, in whose profile no list is empty.
 Run full_run();
 
-// One program that called nothing at all.
+// One program without any call.
 Run empty_run();
 
 // Every string that a program may carry: TeX specials, control characters, invalid UTF-8, CJK, emoji, 5,000 letters.

@@ -99,7 +99,7 @@ TEST(Document, ShortKeepsTablesAndDropsFigures) {
   EXPECT_TRUE(std::holds_alternative<Figures>(brief.cover.blocks.back()));
 }
 
-TEST(Document, WhatShowsNothingIsLeftOutAndNamed) {
+TEST(Document, EmptyFiguresAreLeftOutAndNamed) {
   const reports::Run run = testing::synthetic_run(2);
   const Section last = document_of(run).chapters[0].sections.back();
   EXPECT_THAT(
@@ -150,8 +150,8 @@ TEST(Latex, AnyBytesGiveBalancedAsciiWithoutActiveCharacters) {
   }
 }
 
-// Behind a line end or \\item these begin an argument: "[" that of a length or label, "*" a variant.
-TEST(Latex, NothingIsTakenForAnArgumentOfWhatIsBefore) {
+// After a line end or \\item these begin an argument: "[" of a length or label, "*" a variant.
+TEST(Latex, TextIsNeverAnArgumentOfAPrecedingCommand) {
   for (const char c : {'[', '*'}) {
     const std::string text(3, c), safe = fmt::format("{{{0}}}{{{0}}}{{{0}}}", c);
     EXPECT_EQ(latex(text), safe);
@@ -209,7 +209,7 @@ TEST(Extensions, TheSummaryHasTheFirstRows) {
   EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
 }
 
-// A healthy program that runs has lost nothing.
+// A healthy running program has lost no records.
 TEST(Summary, RecordsOfARunningProgramAreStillWithItsRanks) {
   reports::Run run = testing::empty_run();
   Application& a = run.applications[0];

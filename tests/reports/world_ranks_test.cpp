@@ -1,4 +1,4 @@
-// Programs that share one MPI_COMM_WORLD: ranks are shown as the world has them.
+// Programs that share one MPI_COMM_WORLD: ranks are shown with their numbers in the world.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -106,13 +106,13 @@ TEST_F(ControlTest, LinksInTheFolderAreNotFollowedAndAFifoIsNotWaitedFor) {
   std::ofstream(victim) << "precious";
   Captured done, asked;
   const auto result = launch({"--hang", "1s"}, {}, [&] {
-    for (const char* const name : {".control-done-0-0.part", ".control-done-0-1", ".stand-0-0.part", ".stand-0-1",
-                                   "profile.json", "summary.txt", ".analyzer-state-0"})
+    for (const char* const name : {".control-done-0-0.part", ".control-done-0-1", ".process-state-0-0.part",
+                                   ".process-state-0-1", "profile.json", "summary.txt", ".analyzer-state-0"})
       fs::create_symlink(victim, output / name);
-    ASSERT_EQ(::mkfifo((output / ".ask").c_str(), 0666), 0);
+    ASSERT_EQ(::mkfifo((output / ".state-request").c_str(), 0666), 0);
     done = control({"rate=50"});
     ::usleep(500'000);  // all have looked
-    fs::remove(output / ".ask");
+    fs::remove(output / ".state-request");
     asked = run_and_read({ARDOISE, "status", output_});
   });
   EXPECT_EQ(result.status, 0) << result.output;

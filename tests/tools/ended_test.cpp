@@ -151,7 +151,7 @@ TEST_F(EndedTest, SignalsThatFollowCostNothing) {
   const auto terminal = running({RING, kForEver});
   std::jthread sender([&](const std::stop_token& stop) {
     ::kill(terminal->process(), SIGTERM);
-    while (!std::ifstream(output_ + "/.remains-0-0") && !stop.stop_requested()) ::usleep(1000);
+    while (!std::ifstream(output_ + "/.unsent-0-0") && !stop.stop_requested()) ::usleep(1000);
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // mpirun is gone
     for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGINT}) ::kill(-terminal->process(), signal);
   });

@@ -116,7 +116,7 @@ TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
                 fs::create_directory(folder);
                 for (const char* const name : {".analyzer-first-0", ".control-done-0-0", "profile.json", ".control"})
                   fs::create_symlink(victim, folder / name);
-                return ::mkfifo((folder / ".ask").c_str(), 0666) == 0 &&
+                return ::mkfifo((folder / ".state-request").c_str(), 0666) == 0 &&
                        ::mkfifo((folder / ".analyzer-first-1").c_str(), 0666) == 0 &&
                        ::mkfifo((folder / "summary.txt").c_str(), 0666) == 0;
               }),

@@ -129,7 +129,7 @@ TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
   const auto waits = forced({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard", "lost"},
                             {"--hang", "1", "--time-limit", "4", "--no-report"});
   EXPECT_EQ(waits.status, 124) << waits.output;
-  EXPECT_THAT(waits.output, AllOf(HasSubstr("ardoise: rank 0 waits since 1 s for the message from rank "),
+  EXPECT_THAT(waits.output, AllOf(HasSubstr("ardoise: rank 0 has waited 1 s for the message from rank "),
                                   HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
 }
 

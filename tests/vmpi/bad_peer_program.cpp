@@ -1,7 +1,7 @@
-// Streams whose other end does what it should not, over real MPI. Two programs in one launch, with the same case:
+// Streams with a faulty other end, over real MPI. Two programs in one launch, with the same case:
 //   mpirun -n 2 bad_peer_program CASE left : -n 4 bad_peer_program CASE right
-// In each case `left` is the end that must hear of it, by a code and never by waiting for ever. It exits with 1 and
-// says why when it doesn't; streams.cmake lists the cases.
+// In each case `left` is the end that must get a code and never wait for ever. It exits with 1 and a reason otherwise;
+// streams.cmake lists the cases.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -45,7 +45,7 @@ int open(VMPI_Stream& stream, VMPI_Map_policy policy, const char* mode) {
 
 int open(VMPI_Stream& stream) { return open(stream, VMPI_MAP_ROUND_ROBIN, is_left ? "r" : "w"); }
 
-// What a reader gets from each of its writers before it hears that they went.
+// Reads the data of all writers until the report of their end.
 void read_to_the_end(VMPI_Stream& stream, int writers, int blocks_each) {
   std::vector<char> block(kBlock);
   int blocks = 0, failures = 0;
@@ -95,7 +95,7 @@ void orders_differ() {
   VMPI_Stream_close(&stream);
 }
 
-// right ends MPI, with the hello of left before it or behind it, and opens nothing.
+// right ends MPI, before or after the hello of left, and opens no stream.
 void never_opens(int left_waits, int right_waits) {
   wait_ms(is_left ? left_waits : right_waits);
   if (!is_left) return;
@@ -125,7 +125,7 @@ void writer_does_not_close() {
   for (int i = 0; i < 5; ++i) expect(VMPI_Stream_write(&stream, block.data(), 1), 1, "write");
 }
 
-// right reads one block and goes to MPI_Finalize; left writes until it hears of it.
+// right reads one block and goes to MPI_Finalize; left writes until it gets a code.
 void reader_does_not_close() {
   VMPI_Stream stream;
   expect(open(stream, VMPI_MAP_ROUND_ROBIN, is_left ? "w" : "r"), VMPI_SUCCESS, "open");
@@ -140,7 +140,7 @@ void reader_does_not_close() {
   expect(VMPI_Stream_close(&stream), VMPI_ERR_PEER, "close");
 }
 
-// Both ends leave a two-way stream open, with blocks on their way.
+// Both ends leave a two-way stream open, with blocks in flight.
 void nobody_closes() {
   VMPI_Stream stream;
   expect(open(stream, VMPI_MAP_ROUND_ROBIN, "rw"), VMPI_SUCCESS, "open");

@@ -67,7 +67,7 @@ TEST(EndpointPicker, RoundRobinTakesTurns) {
   EXPECT_EQ(picks(Balance::round_robin, {{}, {}, {}}, 6, 5), (std::vector<std::size_t>{0, 1, 2, 0, 1}));
 }
 
-TEST(EndpointPicker, LeavesOutWhoHoldsMoreThanItsShare) {
+TEST(EndpointPicker, SkipsEndpointsAboveTheirShare) {
   EXPECT_EQ(picks(Balance::round_robin, {{2, true}, {0, true}}, 4, 3), (std::vector<std::size_t>{1, 1, 1}));
   EXPECT_EQ(picks(Balance::random, {{2, true}, {0, true}}, 4, 3), (std::vector<std::size_t>{1, 1, 1}));
 }

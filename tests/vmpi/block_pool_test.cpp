@@ -36,7 +36,7 @@ TEST(BlockPool, UsesTheBlockGivenBackLastFirst) {
   }
 }
 
-TEST(BlockPool, RefusesWhatIsNotATakenBlock) {
+TEST(BlockPool, RefusesBlocksThatAreNotTaken) {
   BlockPool pool(4096, 4);
   auto* block = static_cast<char*>(pool.acquire());
   char other = 0;

@@ -1,4 +1,5 @@
-# The conformance programs (tests/programs/conformance): natively, virtualised, observed; and that they call everything.
+# The conformance programs (tests/programs/conformance): native, virtualised, observed; and a check that they call all
+# functions.
 # Four chapters (datatypes, communicators, environment, info) provoke errors that are fatal in MPICH 4.0 itself.
 if(NOT ARDOISE_MPI STREQUAL "Open MPI")
   return()
@@ -38,7 +39,7 @@ foreach(language c ${MPI_FORTRAN_PROGRAMS})
     ${PROJECT_SOURCE_DIR}/vmpi/wrappers/mpi_functions.table ${CMAKE_CURRENT_SOURCE_DIR}/conformance_exempt.txt)
 endforeach()
 
-# Programs that spawn, connect and join; two processes, alone and beside another one that does the same.
+# Programs that spawn, connect and join; two processes, alone and beside another program that does the same.
 set(process_programs c)
 if(MPI_FORTRAN_PROGRAMS)
   list(GET MPI_FORTRAN_PROGRAMS -1 dialect)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# conformance_compare.sh <library> <ardoise> <program> <program>: two conformance programs say the same natively (each
+# conformance_compare.sh <library> <ardoise> <program> <program>: two conformance programs print the same natively (each
 # alone), virtualised (beside each other, each a world of its own), and observed (beside each other and an analyzer).
 set -u
 . "$(dirname "$0")/wrappers_launch.sh"

@@ -28,8 +28,8 @@ void add(std::atomic<long long>& total, long long value) { total.fetch_add(value
 
 // The status of a completed send has no meaning in its bytes: only those of receives and file accesses are added.
 std::mutex lock;
-// How many requests with this handle receive. With threads, a handle may be posted again before the thread that
-// completed it comes to say so.
+// Number of receive requests with a handle. With threads, a handle may be posted again before the thread that
+// completed it reports that.
 std::map<MPI_Request, int> receives;
 std::set<MPI_Request> persistent;
 

@@ -1,4 +1,4 @@
-// How streams are opened, over a model: peers that fit, that don't, that never come, that wait for each other.
+// The opening of streams, over a model: peers that match, that do not, that never come, that wait for each other.
 #include "vmpi/streams/handshake.hpp"
 
 #include <gtest/gtest.h>
@@ -38,14 +38,14 @@ class World {
   void write_to(int rank, const std::vector<int>& peers) { open(rank, peers, {false, true}); }
   void read_from(int rank, const std::vector<int>& peers) { open(rank, peers, {true, false}); }
 
-  // Everybody goes on until nothing moves. At a pace of one half, a message stays unseen for so long once in 2^60
+  // Steps all processes until nothing moves. At a pace of one half, a message stays unseen for this long once in 2^60
   // times.
   void run() {
     for (int quiet = 0; quiet < 60; ++quiet) {
       if (step()) quiet = 0;
     }
   }
-  // Everybody goes on once. Was there news?
+  // Steps each process once. Returns true if anything happened.
   bool step() {
     bool any_news = false;
     for (std::size_t rank = 0; rank < handshakes_.size(); ++rank) {
@@ -108,7 +108,7 @@ TEST(Handshake, AMismatchFailsBothSidesAndTheirPeers) {
   EXPECT_TRUE(world[2].endpoints().size() == 2);
 }
 
-TEST(Handshake, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
+TEST(Handshake, PeersOfAMismatchedProcessSeeTheStreamEnd) {
   World world(4);  // 0 and 1 don't fit; 2 is mapped to 1 and 3
   world.open(0, {1}, {false, true}, 65);
   world.read_from(1, {0, 2});
@@ -162,7 +162,7 @@ TEST(Handshake, GivingUpFreesThePeersThatHaveCome) {
   world.run();
   EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
   EXPECT_EQ(world.result(2), VMPI_ERR_PEER);
-  // It failed for 1 as well, although that comes later. The next opening succeeds.
+  // It failed for 1 as well, although 1 comes later. The next opening succeeds.
   world.write_to(1, {2});
   world.run();
   EXPECT_EQ(world.result(1), VMPI_ERR_PEER);
@@ -189,7 +189,7 @@ TEST(Handshake, ATimeOutFailsTheEndThatComesLaterToo) {
   EXPECT_EQ(world.results(), (std::vector{0, 0}));
 }
 
-// 0 and 1 have all hellos and agree; 2 goes after its hello. 1 may believe that its stream is open and sees its end.
+// 0 and 1 have all hellos and agree; 2 leaves after its hello. 1 may regard its stream as open and then sees its end.
 TEST(Handshake, GivingUpAfterAgreeingEndsTheStream) {
   World world(3);
   world.read_from(0, {1, 2});
@@ -208,8 +208,8 @@ TEST(Handshake, GivingUpAfterAgreeingEndsTheStream) {
   EXPECT_EQ(world.model.ends(1, meeting_tag(1)), 1);
 }
 
-// Refused openings one after the other leave nothing behind that the next one meets.
-TEST(Handshake, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
+// Refused openings in a row leave no messages for the next one.
+TEST(Handshake, MessagesOfARefusedOpeningDoNotReachTheNext) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     constexpr int processes = 7, refused = 3;
@@ -239,8 +239,8 @@ TEST(Handshake, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
   }
 }
 
-// Several streams in a row between random partners, at random pace. Everybody opens its streams in the order of their
-// numbers.
+// Several streams in a row between random partners, at random pace. Each process opens its streams in the order of
+// their numbers.
 TEST(Handshake, StreamsOpenedInOneOrderMeetAtAnyPace) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// Maps between two partitions, without MPI, up to sizes that no test machine has.
+// Maps between two partitions, without MPI, up to sizes beyond any test machine.
 #include "vmpi/streams/map_policy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Tests partitions and maps over real MPI. Two or three programs in one launch, with the names left, right and middle:
 //   mpirun -n 5 map_program left : -n 2 map_program right [: -n 3 map_program middle]
-// Everybody checks with everybody that maps are mutual; exit status 1 and a sentence otherwise.
+// Every process checks with every other that maps are mutual; exit status 1 and a sentence otherwise.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ void require(bool condition, const char* what) {
   MPI_Abort(MPI_COMM_UNIVERSE, 1);
 }
 
-// matrix[a * n + b]: a has b in its map. Must be symmetric, and nobody is alone.
+// matrix[a * n + b]: a has b in its map. Must be symmetric without empty rows.
 void check_mutual(const VMPI_Map& map, bool is_mapped) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_UNIVERSE, &rank);
@@ -74,12 +74,12 @@ void test_maps(const Partner& partner) {
   if (partner.takes_part()) {
     for (const auto bad : {out_of_range, all_to_the_first, VMPI_Map_function(nullptr)}) {
       const int masters = std::min(VMPI_Get_desc_by_id(partner.left)->size, VMPI_Get_desc_by_id(partner.right)->size);
-      if (bad == all_to_the_first && masters == 1) continue;  // leaves nobody out
+      if (bad == all_to_the_first && masters == 1) continue;  // every process is mapped
       require(map_user(partner, bad, nullptr, map) == VMPI_ERR_MAP, "a bad map is refused by everybody");
       require(map.count == 0, "a bad map leaves no ranks");
     }
   }
-  // Additive: everybody with everybody else.
+  // Additive: every process with every other.
   for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
     if (id != partner.own) VMPI_Map_partitions(id, VMPI_MAP_FIXED, &map);
   }
@@ -112,7 +112,7 @@ void test_descriptors() {
   require(VMPI_Set_partition_name("late") == VMPI_ERR_STATE, "names come before MPI_Init");
 }
 
-// Both ends of a stream hear of a mismatch, and of nothing else they wait for ever.
+// Both ends of a stream get a code for a mismatch and never wait for ever.
 void test_mismatches(const Partner& partner) {
   if (!partner.takes_part()) return;
   VMPI_Map map;

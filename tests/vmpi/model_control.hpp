@@ -27,7 +27,7 @@ class ModelControl {
 
   ControlChannel& channel(int rank) { return *processes_[static_cast<std::size_t>(rank)].channel; }
   std::uint64_t messages_sent(int rank) const { return processes_[static_cast<std::size_t>(rank)].sent; }
-  // Ends of streams that came to this process on this tag.
+  // Number of stream ends that arrived at this process with this tag.
   int ends(int rank, int tag) const {
     const auto& all = processes_[static_cast<std::size_t>(rank)].ends;
     const auto found = all.find(tag);

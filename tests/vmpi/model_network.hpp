@@ -157,7 +157,7 @@ class ModelNetwork {
   std::map<std::uintptr_t, Message> matched_;
   std::vector<Copy> copies_;
   std::set<std::uintptr_t> completed_;
-  std::set<std::tuple<int, int, int>> left_;  // from, to, tag of the process that is told
+  std::set<std::tuple<int, int, int>> left_;  // from, to, tag of the notified process
 };
 
 }  // namespace ardoise::vmpi

@@ -1,4 +1,4 @@
-/* A PMPI tool of somebody else, preloaded behind libvmpi: counts the sends that reach it, in C and in Fortran, and those
+/* Another PMPI tool, preloaded behind libvmpi: counts the sends that reach it, in C and in Fortran, and those
  * of them that are on the world, looks at the world when MPI is up and before it ends, and says so at the end. */
 #include <mpi.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-TEST(ProgramName, IsTheLastComponentOfWhatWasTyped) {
+TEST(ProgramName, IsTheLastComponentOfTheCommand) {
   EXPECT_EQ(program_name({"./solver", "in.cfg"}, "/home/u/solver"), "solver");
   EXPECT_EQ(program_name({"/usr/bin/lmp", "-in", "melt"}, "/usr/bin/lmp_mpi"), "lmp");
   EXPECT_EQ(program_name({}, "/opt/a b/pöst"), "pöst");

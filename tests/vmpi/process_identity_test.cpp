@@ -1,4 +1,4 @@
-// Which processes can be watched, and whether one still runs.
+// The processes that can be watched, and whether one still runs.
 #include "vmpi/world/process_identity.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(ProcessIdentity, TellsARunningProcessFromOneThatEnded) {
   EXPECT_FALSE(is_running(watchable(own, {own.space, child, own.start + 1000})));  // a later process with that id
   ::kill(child, SIGKILL);
   ::siginfo_t info{};
-  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);  // ended, and nobody has waited for it
+  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);  // ended, not yet waited for
   EXPECT_FALSE(is_running(watchable(own, peer)));
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(is_running(watchable(own, peer)));

@@ -1,7 +1,6 @@
 // One random run of streams over the model of MPI: random shape (1:1, n:1, n:m, one- or two-way), policies, buffers and
-// limits, and ends that lose their pace at random: slow, in bursts, asleep for long. Checks that everything arrives
-// once, whole, in the order of each writer to each reader, and that the end comes. Used by a short test and by the soak
-// test.
+// limits, and ends that lose their pace at random: slow, in bursts, asleep for long. Checks that all data arrives once,
+// whole, in the order of each writer to each reader, followed by the end. Used by a short test and by the soak test.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +28,7 @@ class PaceRun {
     for (int rank = 0; rank < left_ + right_; ++rank) add_party(rank);
   }
 
-  // Empty: all is well. Else what is not.
+  // Empty: success; otherwise the fault.
   std::string run() {
     // Far more than a run needs: every step something can happen happens with probability pace.
     for (std::uint64_t step = 0; open_ > 0; ++step) {

@@ -1,7 +1,7 @@
 // One program of a launch that tests streams over real MPI; the other end is the same program with another role:
 //   mpirun -n 3 stream_program write [options] : -n 2 stream_program read [options]
-// Every block names its writer, its number and a checksum. At the end, everybody compares what went in with what came
-// out; exit status 1 and a sentence when they differ. streams.cmake runs it in many variants.
+// Every block has its writer, its number and a checksum. At the end, all processes compare the sent with the received
+// data; exit status 1 and a sentence when they differ. streams.cmake runs it in many variants.
 #include <fmt/core.h>
 #include <mpi.h>
 #include <sys/resource.h>

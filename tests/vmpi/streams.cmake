@@ -82,8 +82,8 @@ add_stream_test(ReleaseFromOtherThreads 3 1 "" "" "--threads --limit 64")
 add_stream_test(WritersCloseAtDifferentTimes 5 2 "--blocks 5" "--late 200" "")
 add_stream_test(NothingWritten 3 2 "--blocks 0" "" "")
 add_stream_test(TwoWay 3 3 "--two-way --blocks 300 --buffers 2" "" "--pause 300")
-# The launcher lets the others live. What the program prints counts, not the launcher's exit status. Not for MPICH: natively,
-# too, Hydra 4.0 ends before those that live on, in spite of -disable-auto-cleanup, and UCX ends a process that was
+# The launcher lets the others live. The program's output counts, not the launcher's exit status. Not for MPICH: even
+# natively, Hydra 4.0 ends before the survivors, in spite of -disable-auto-cleanup, and UCX ends a process that was
 # receiving from a dead one.
 if(NOT ARDOISE_MPI STREQUAL "MPICH")
   add_launch_test(Streams.ReaderHearsOfAWritersDeath EXPECT "heard of 1 death" PROGRAMS
@@ -91,7 +91,7 @@ if(NOT ARDOISE_MPI STREQUAL "MPICH")
 endif()
 add_stream_test(RandomMap 7 3 "--map 1 --seed 3 --blocks 60" "" "")
 
-# Ends that do what they should not: the other one hears of it, with a code and a sentence.
+# Faulty ends: the other one gets a code and a sentence.
 set(bad_peer_program $<TARGET_FILE:bad_peer_program>)
 function(add_bad_peer_test name case sentence)
   cmake_parse_arguments(PARSE_ARGV 3 bad "" "OPTIONS;UNDER" "")
@@ -110,7 +110,7 @@ add_bad_peer_test(WriterDoesNotClose writer_does_not_close "called MPI_Finalize 
 add_bad_peer_test(ReaderDoesNotClose reader_does_not_close "called MPI_Finalize with 1 open stream;")
 add_bad_peer_test(NobodyCloses nobody_closes "called MPI_Finalize with 1 open stream;")
 
-# As many processes as one machine takes, far more than it has cores; each prints what it cost: ctest -L scale -V.
+# As many processes as one machine takes, far more than it has cores; each prints its cost: ctest -L scale -V.
 function(add_scale_test name writers readers options)
   add_launch_test(StreamScale.${name} PROGRAMS "-n ${writers} ${stream_program} write --costs ${options}"
     "-n ${readers} ${stream_program} read --costs ${options}")

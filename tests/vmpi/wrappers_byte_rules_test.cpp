@@ -8,7 +8,7 @@
 namespace ardoise::vmpi::byte_rules {
 namespace {
 
-// Stands for an argument that is not significant: reading it is an error.
+// An argument that is not significant: reading it is an error.
 std::int64_t garbage() { std::abort(); }
 
 const auto number = [](std::int64_t value) { return [value] { return value; }; };

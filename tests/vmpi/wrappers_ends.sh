@@ -12,7 +12,7 @@ for how in exit abort leave; do
   [ $native -ne 0 ] || fail "$how: the program should have failed: the comparison means nothing"
 done
 
-# What a program does after another one of the launch has ended: the same results and nothing on standard error.
+# A program continues after another one of the launch has ended: the same results and nothing on standard error.
 launch -n 2 "$program" last "$work/file" 2>&1 | sort >"$work/native"
 launch -n 1 env LD_PRELOAD="$library" "$program" first : -n 2 env LD_PRELOAD="$library" "$program" last "$work/file" 2>&1 |
   sort >"$work/virtual"

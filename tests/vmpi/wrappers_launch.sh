@@ -1,6 +1,6 @@
-# Sourced by the tests that launch MPI programs: launch <program of mpirun's arguments ...>, with what the MPI at hand
+# Sourced by the tests that launch MPI programs: launch <program of mpirun's arguments ...>, with the options that the MPI
 # needs to run more processes than cores, also as root ($TEST_MPIEXEC, made by CMake). Standard input is closed; a hang
-# ends after a minute. LAUNCH_ATTEMPTS: how often one that hangs is tried, for what hangs now and then natively, too.
+# ends after a minute. LAUNCH_ATTEMPTS: the number of attempts of a launch that hangs, for launches that sometimes hang natively.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 launcher=${TEST_MPIEXEC:-mpirun --oversubscribe --bind-to none}
 launch() {

@@ -1,4 +1,4 @@
-// The environment of a launch of several programs, told as that of one program alone.
+// The environment of a launch of several programs, changed to that of one program alone.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ TEST_F(LaunchEnvironment, JoinedContextsAreOneLaunch) {
   }
 }
 
-TEST_F(LaunchEnvironment, WhatIsNotCertainIsLeftAlone) {
+TEST_F(LaunchEnvironment, UncertainVariablesAreUnchanged) {
   const auto unchanged_with = [&](const char* name, const char* value) {
     SetUp();
     variables[name] = value;
@@ -142,7 +142,7 @@ TEST_F(HydraEnvironment, ALaunchWithinTheLaunchIsLeftAlone) {
   EXPECT_TRUE(truth_of_hydra(variable, "00000000000000cd").empty());
 }
 
-TEST_F(HydraEnvironment, WhatIsNotCertainIsLeftAlone) {
+TEST_F(HydraEnvironment, UncertainVariablesAreUnchanged) {
   const auto unchanged_with = [&](const char* name, const char* value) {
     SetUp();
     variables[name] = value;

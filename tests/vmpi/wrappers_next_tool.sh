@@ -1,6 +1,6 @@
 #!/bin/sh
-# wrappers_next_tool.sh <library> <tool> <program> [<Fortran program>]: a second preloaded tool sees what it sees without
-# us, the program's calls and its world, beside another program that is a world of its own; also with every symbol bound
+# wrappers_next_tool.sh <library> <tool> <program> [<Fortran program>]: a second preloaded tool sees the same as without
+# Ardoise, the program's calls and its world, beside another program that is a world of its own; also with every symbol bound
 # at start.
 set -u
 . "$(dirname "$0")/wrappers_launch.sh"
@@ -19,7 +19,7 @@ compare() {
 native() {
   launch -n 2 env LD_PRELOAD="$tool" "$1" "$work/file" >"$work/native" 2>"$work/errors" || fail "$1 fails natively"
   grep '^next tool saw' "$work/errors" | sort >"$work/native.seen"
-  # Where MPI's Fortran functions call those of C (MPICH), the tool speaks for both.
+  # If MPI's Fortran functions call those of C (MPICH), the tool prints for both.
   [ "$(wc -l <"$work/native.seen")" -ge 2 ] || fail "the tool said nothing natively: the comparison means nothing"
 }
 

@@ -1,4 +1,4 @@
-// LD_PRELOAD loses our entry and nothing else.
+// LD_PRELOAD loses only the entry of Ardoise.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Folders that crashed programs left in /dev/shm go; those of launches that run stay.
+// Folders that crashed programs left in /dev/shm are removed; those of running launches stay.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

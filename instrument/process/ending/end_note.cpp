@@ -1,4 +1,3 @@
-// See end_note.hpp.
 #include "instrument/process/ending/end_note.hpp"
 
 #include <ucontext.h>
@@ -48,7 +47,7 @@ void forget_left_signal(const void* target) noexcept {
 bool note_signal(const siginfo_t& information, const void* ucontext) noexcept {
   if (!is_noting()) return false;
   const bool is_own = information.si_code <= 0 && information.si_pid == ::getpid();
-  // A handler of the program that has printed what it had to say raises the signal once more.
+  // A handler of the program raises the signal once more after its own output.
   if (end_note.cause == EndCause::kSignal && end_note.signal == information.si_signo && is_own) return false;
   note_place(ucontext);
   const bool is_fault = information.si_code > 0;
@@ -62,7 +61,7 @@ bool note_signal(const siginfo_t& information, const void* ucontext) noexcept {
 
 void note_exit(EndCause cause, int status) noexcept {
   if (!is_noting()) return;
-  // exit() ends with _exit(), and what a handler of a signal ends with is not the cause.
+  // exit() ends with _exit(), and the exit of a signal handler is not the cause.
   if (end_note.cause != EndCause::kUnknown) return;
   ucontext_t here;
   if (::getcontext(&here) != 0) return;

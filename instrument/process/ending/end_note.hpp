@@ -1,6 +1,6 @@
-// What a process notes when it is about to end without MPI_Finalize: why, and where the thread was that brought it
-// about. Written by signal handlers and exit hooks, read by the survivor. A process that is killed by SIGKILL, or ends
-// by a system call of its own, leaves none.
+// The note that a process leaves when it ends without MPI_Finalize: the cause, and the place of the thread that caused
+// it. Signal handlers and exit hooks write it, the survivor reads it. A process that SIGKILL kills, or that ends by a
+// direct system call, leaves none.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +20,9 @@ class ThreadRecorder;
 struct EndNote {
   EndCause cause = EndCause::kUnknown;
   std::uint64_t tick = 0;
-  const ThreadRecorder* thread = nullptr;  // nullptr: it records nothing
-  // Its place: of a signal the registers (`others` points to `general`), from which the survivor walks; of an exit,
-  // which leaves its frames, the walk.
+  const ThreadRecorder* thread = nullptr;  // nullptr: the thread records nothing
+  // The place. For a signal: its registers (`others` points to `general`), from which the survivor walks the stack. For
+  // an exit: the walked frames, since their stack is gone later.
   FrameRegisters registers;
   std::array<std::uint64_t, 16> general{};
   std::array<std::uint64_t, 64> frames{};
@@ -30,27 +30,27 @@ struct EndNote {
   std::uint64_t address = 0;
   int signal = 0, signal_code = 0, status = 0;
   pid_t sender = 0;
-  std::uint32_t program = 0;  // FileId of what is executed
+  std::uint32_t program = 0;  // FileId of the new program, for exec()
 };
 
-// Of this process; what is noted later replaces it.
+// The note of this process; a later one replaces it.
 extern constinit EndNote end_note;
 
-// From now on, in this process and none of its children, something is noted.
+// Starts noting in this process, not in its children.
 void begin_end_notes() noexcept;
-// Nothing is noted any more.
+// Stops noting.
 void finish_end_notes() noexcept;
 
-// Both async-signal-safe. False: it is known already what this signal is a consequence of, or nothing is to be noted.
+// Both are async-signal-safe. False: an earlier note explains this signal, or notes are off.
 bool note_signal(const siginfo_t& information, const void* ucontext) noexcept;
 void note_exit(EndCause cause, int status) noexcept;
-// The process is about to become another program, by this path or name.
+// exec() is about to replace the process by the program with this path or name.
 void note_exec(const char* program) noexcept;
 void forget_exec() noexcept;
-// It was not the end.
+// The noted cause did not end the process.
 void forget_end_note() noexcept;
-// The calling thread jumps to the stack pointer `target`: it leaves the handler of the signal that it has noted where
-// that is not deeper than what the signal interrupted. Async-signal-safe.
+// The calling thread jumps to the stack pointer `target`. Forgets the noted signal if the jump leaves its handler: the
+// target is not deeper than the interrupted frame. Async-signal-safe.
 void forget_left_signal(const void* target) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See fatal_signals.hpp.
 #include "instrument/process/ending/fatal_signals.hpp"
 
 #include <sys/syscall.h>
@@ -19,7 +18,7 @@ namespace {
 
 struct Watched {
   int number;
-  // The program's: one is valid, the other is being written. Release and acquire: what is valid is whole.
+  // The program's actions: one is valid, the other is being written. Release and acquire: the valid one is complete.
   std::array<struct sigaction, 2> actions{};
   std::atomic<unsigned> valid = 0;
   std::atomic_flag is_changing = ATOMIC_FLAG_INIT;
@@ -48,10 +47,11 @@ bool has(const struct sigaction& action, unsigned flag) noexcept {
 bool is_default(const struct sigaction& action) noexcept { return action.sa_handler == SIG_DFL; }
 bool is_ignored(const struct sigaction& action) noexcept { return action.sa_handler == SIG_IGN; }
 
-// Set by the C library, and shown by it.
+// The C library sets it and returns it.
 constexpr int kRestorer = 0x04000000;
 
-// The kernel's default ends the process when this handler returns: a fault comes again, other signals are sent again.
+// The kernel's default action ends the process when this handler returns: a fault repeats, other signals are sent
+// again.
 void die(int number, siginfo_t& information) noexcept {
   struct sigaction none {};
   (void)set_kernel_action(number, &none, nullptr);
@@ -64,7 +64,7 @@ void on_fatal_signal(int number, siginfo_t* information, void* ucontext) noexcep
   Watched& signal = *find(number);
   const struct sigaction action = signal.action();
   const bool is_noted = note_signal(*information, ucontext);
-  // The kernel has done so with ours.
+  // The kernel did the same with this library's action.
   if (has(action, SA_RESETHAND)) {
     struct sigaction reset = action;
     reset.sa_handler = SIG_DFL;
@@ -81,11 +81,11 @@ void on_fatal_signal(int number, siginfo_t* information, void* ucontext) noexcep
   if (is_noted) forget_end_note();
 }
 
-// What the kernel gets in place of the program's action.
+// The kernel's action in place of the program's.
 struct sigaction ours_for(const struct sigaction& action) noexcept {
   if (is_ignored(action)) return action;
   struct sigaction ours = action;
-  // Where the program has a stack for signals, one that has overflown can be told.
+  // A stack overflow can be reported if the program has an alternate stack.
   if (is_default(action)) ours.sa_flags = SA_ONSTACK;
   ours.sa_flags |= SA_SIGINFO;
   ours.sa_sigaction = on_fatal_signal;
@@ -105,10 +105,10 @@ void watch_fatal_signals() noexcept {
   is_watching.store(true, std::memory_order_release);
 }
 
-void leave_fatal_signals() noexcept {
+void restore_fatal_signals() noexcept {
   if (!is_watching.exchange(false, std::memory_order_acq_rel)) return;
   for (Watched& signal : watched) {
-    // The C library would leave its mark in an action that was never set.
+    // The C library would add its own flag to an action that was never set.
     struct {
       void (*handler)(int, siginfo_t*, void*);
       unsigned long flags;
@@ -135,7 +135,7 @@ int change_action(int number, const struct sigaction* action, struct sigaction* 
     if (before != nullptr) *before = signal.action();
     return 0;
   }
-  // A handler of another signal may want to change the same action.
+  // A handler of another signal may change the same action.
   std::uint64_t all = ~std::uint64_t{0}, mask = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &mask, sizeof mask);
   while (signal.is_changing.test_and_set(std::memory_order_acquire)) continue;

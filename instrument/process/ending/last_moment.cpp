@@ -1,4 +1,3 @@
-// See last_moment.hpp.
 #include "instrument/process/ending/last_moment.hpp"
 
 #include <array>
@@ -6,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "instrument/process/watch/thread_stand.hpp"
+#include "instrument/process/watch/thread_state.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -15,7 +14,7 @@ constexpr std::size_t kMostThreads = 64;
 
 class LastMoment {
  public:
-  LastMoment(Session& of, std::uint64_t tick) : session_(of), tick_(tick), stand_(of, unwinder_, tick) {}
+  LastMoment(Session& of, std::uint64_t tick) : session_(of), tick_(tick), state_(of, unwinder_, tick) {}
 
   void define_end(const EndNote& note, int wait_status) {
     EndDefinition end{};
@@ -40,22 +39,22 @@ class LastMoment {
   }
 
   void define_thread(const ThreadRecorder& thread) {
-    stand_.look_at(thread);
-    std::vector<RecentCall> calls(stand_.calls().begin(), stand_.calls().end());
+    state_.read(thread);
+    std::vector<RecentCall> calls(state_.calls().begin(), state_.calls().end());
     if (calls.empty()) return;
     for (RecentCall& call : calls) {
-      if ((call.flags & kOpenCall) != 0 && !stand_.path().empty())
-        call.call_site = site_of(thread, stand_.path().front(), stand_.is_in_mpi());
+      if ((call.flags & kOpenCall) != 0 && !state_.path().empty())
+        call.call_site = site_of(thread, state_.path().front(), state_.is_in_mpi());
     }
     (void)session_.recorder.definitions.add(
         RecentCallsDefinition{thread.number(), static_cast<std::uint32_t>(calls.size()), tick_},
         std::span<const RecentCall>(calls));
-    define_stack(&thread, StackOf::kOpenCall, stand_.path(), {.in_call = stand_.is_in_mpi(), .is_interrupted = false});
-    define(thread.number(), StackOf::kSample, stand_.sampled(), true);
+    define_stack(&thread, StackOf::kOpenCall, state_.path(), {.in_call = state_.is_in_mpi(), .is_interrupted = false});
+    define(thread.number(), StackOf::kSample, state_.sampled(), true);
   }
 
  private:
-  // Python finds its frames by the thread; the survivor has the main thread's memory.
+  // Python finds its frames through the current thread; the survivor has the main thread's memory.
   [[nodiscard]] static python::Interpreter* interpreter_of(const ThreadRecorder* thread) {
     const bool is_main = thread != nullptr && thread->in_mpi.load(std::memory_order_relaxed) == &observed_frame;
     return is_main ? python::interpreter.load(std::memory_order_acquire) : nullptr;
@@ -67,10 +66,10 @@ class LastMoment {
   }
 
   struct Innermost {
-    bool in_call;         // as Interpreter::merge()
-    bool is_interrupted;  // is an instruction, not a return address
+    bool in_call;         // as in Interpreter::merge()
+    bool is_interrupted;  // the place is an instruction, not a return address
   };
-  // thread: nullptr: one that records nothing.
+  // thread: nullptr for one that records nothing.
   void define_stack(const ThreadRecorder* thread, StackOf of, std::span<const std::uint64_t> path,
                     Innermost innermost) {
     if (path.empty()) return;
@@ -86,7 +85,7 @@ class LastMoment {
     if (path.empty()) return;
     std::vector<StackFrame> frames;
     for (const std::uint64_t address : path) {
-      session_.recorder.call_sites.learn_from_the_dead(address);
+      session_.recorder.call_sites.learn_after_death(address);
       const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
       frames.push_back({place.module, first_is_instruction && frames.empty() ? 1u : 0u, place.offset});
     }
@@ -97,7 +96,7 @@ class LastMoment {
   Session& session_;
   const std::uint64_t tick_;
   Unwinder unwinder_;
-  ThreadStand stand_;
+  ThreadState state_;
   python::Interpreter::Scratch python_{};
 };
 

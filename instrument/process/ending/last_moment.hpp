@@ -1,5 +1,5 @@
-// What a process that has died tells of its last moment: how it ended, the last calls of each thread, the call that it
-// was in and where. By the survivor, when all threads have died; the recorder's locks are free (force_unlock()).
+// Describes the last moment of a dead process: its end, the last calls of each thread, and the open call with its
+// stack. Called by the survivor when all threads are dead and the recorder's locks are free (force_unlock()).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ardoise::instrument {
 
-// Queues the definitions. wait_status: as waitpid(2) gives it, -1: not known. tick: of now.
+// Queues the definitions. wait_status: in the format of waitpid(2), -1: not known. tick: the present.
 void define_last_moment(Session& of, const EndNote& note, int wait_status, std::uint64_t tick);
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,3 @@
-// See left_call.hpp.
 #include "instrument/process/ending/left_call.hpp"
 
 #include "instrument/machine/clock.hpp"
@@ -11,7 +10,7 @@ namespace ardoise::instrument {
 
 void leave_calls_below(const char* target) noexcept {
   forget_left_signal(target);
-  // A target below the open call is within MPI, or in one of its callbacks.
+  // A target below the open call is within MPI or in one of its callbacks.
   if (vmpi::outermost_call == nullptr || target <= vmpi::outermost_call) return;
   const vmpi::Call* const call = observed_frame.call;
   if (observed_frame.function != 0 && call != nullptr && session.load(std::memory_order_acquire) != nullptr)

@@ -1,5 +1,5 @@
-// A call of MPI that the program has left by a jump. The jump may come from a signal handler that interrupted the
-// allocator, so nothing is recorded there: the call waits for the thread's next one, whose record comes behind its own.
+// An MPI call that the program left by a jump. The jump may come from a signal handler that interrupted the allocator,
+// so nothing is recorded there. The thread's next MPI call records it, after its own record.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct LeftCall {
   vmpi::FunctionId function{};
 };
 
-// The calling thread's.
+// The one of the calling thread.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LeftCall left_call{};
 
-// A jump to the stack pointer `target` is about to be made, out of calls, or out of the handler of a signal that would
-// have ended the process. Async-signal-safe.
+// Called before a jump to the stack pointer `target` that leaves calls, or the handler of a signal that would have
+// ended the process. Async-signal-safe.
 void leave_calls_below(const char* target) noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,5 +1,5 @@
-// See survivor.hpp. Until the program has ended the survivor uses no thread-local memory, errno included: that is its
-// parent's. Hence system calls by hand.
+// Until the program has ended, the survivor uses no thread-local memory, including errno, since it belongs to the
+// parent. So it uses direct system calls.
 #include "instrument/process/ending/survivor.hpp"
 
 #include <fmt/core.h>
@@ -47,27 +47,27 @@ void dismiss_survivor() noexcept { is_wanted.store(false, std::memory_order_rele
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{512} << 10;
-constexpr unsigned kPatienceSeconds = 10;  // for what has to be written
+constexpr unsigned kPatienceSeconds = 10;  // limit for writing
 
 struct Start {
   SurvivorTasks tasks;
-  long program = 0;  // its process id, then the descriptor that tells its end
+  long program = 0;  // its process id, then the descriptor that signals its end
   std::byte* inner_stack = nullptr;
   std::array<char, 32> stat_path{};
 };
 constinit Start start;
-// The process id of the survivor. The kernel sets it to 0 when the survivor lets go of the program's memory, shortly
-// before it has ended.
+// The process id of the survivor. The kernel sets it to 0 when the survivor releases the program's memory, shortly
+// before its end.
 constinit std::atomic<std::int32_t> survivor = 0;
 constinit std::atomic<pid_t> owner = 0;  // the program's id: a forked child has this memory, but no survivor
 
-// From /proc/<pid>/stat, while the process has ended and its parent has not waited for it; -1: it has.
+// From /proc/<pid>/stat, after the process ended and before its parent waited for it; -1: it waited.
 int status_of_zombie(const char* stat_path) noexcept {
   const ProcessStat stat = process_stat(stat_path);
   return stat.state == 'Z' ? stat.wait_status : -1;
 }
 
-// Of a process that has ended. Until its parent has waited for it /proc tells, then the descriptor (Linux 6.15).
+// The status of an ended process: from /proc until its parent waits for it, then from the descriptor (Linux 6.15).
 int wait_status_of(long descriptor) noexcept {
   if (const int status = status_of_zombie(start.stat_path.data()); status >= 0) return status;
   struct {
@@ -87,12 +87,12 @@ constexpr int kShareMemory = CLONE_VM | CLONE_UNTRACED;  // without a signal to 
   for (;;) call_kernel(SYS_exit_group, 0);
 }
 
-// Nothing that the program handles is handled here, and a fault leaves no core, which older kernels would end the
-// program for.
+// The survivor handles none of the program's signals. A fault leaves no core, since older kernels would end the program
+// for it.
 void forget_handlers() noexcept {
   struct {
     void (*handler)(int) noexcept = end_quietly;
-    unsigned long flags = 0x04000000;  // SA_RESTORER, which the kernel asks for
+    unsigned long flags = 0x04000000;  // SA_RESTORER, which the kernel requires
     void* restorer = nullptr;
     std::uint64_t mask = 0;
   } const quiet;
@@ -119,11 +119,11 @@ int survive(void*) noexcept {
   const rlimit no_core{0, 0};
   call_kernel(SYS_prlimit64, 0, RLIMIT_CORE, argument(&no_core));
   pollfd ended{static_cast<int>(program), POLLIN, 0};
-  const long period = start.tasks.look != nullptr ? start.tasks.look_milliseconds : -1;
+  const long period = start.tasks.check != nullptr ? start.tasks.check_milliseconds : -1;
   for (long found = 0; (found = call_kernel(SYS_poll, argument(&ended), 1, period)) == 0 || found == -EINTR;) {
-    if (found == 0) start.tasks.look();
+    if (found == 0) start.tasks.check();
   }
-  if (start.tasks.look != nullptr) start.tasks.look_no_more();
+  if (start.tasks.check != nullptr) start.tasks.end_checks();
   if (ended.revents == 0 || !is_wanted.load(std::memory_order_acquire)) return 0;
   const int how = wait_status_of(program);
   const std::uint64_t alarm_only = std::uint64_t{1} << (SIGALRM - 1);
@@ -133,9 +133,9 @@ int survive(void*) noexcept {
   return 0;
 }
 
-// Ends at once, so that nobody is the survivor's parent who would have to wait for it.
+// Ends at once, so that no process is the survivor's parent and would have to wait for it.
 int let_go(void*) noexcept {
-  // While the program waits: it may end before the survivor has run.
+  // Runs while the program waits, which could otherwise end before the survivor starts.
   start.program = call_kernel(SYS_pidfd_open, start.program);
   if (start.program < 0) return 0;
   (void)::clone(survive, start.inner_stack + kStackBytes, kShareMemory | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
@@ -157,7 +157,7 @@ void start_survivor(const SurvivorTasks& tasks) noexcept {
   if (stacks == nullptr) return;
   start = {tasks, program, stacks + kStackBytes, {}};
   fmt::format_to_n(start.stat_path.data(), start.stat_path.size() - 1, "/proc/{}/stat", program);
-  // Both children begin with the mask of now: no handler of the program ever runs there.
+  // Both children inherit the current mask: no handler of the program ever runs there.
   std::uint64_t before = 0;
   const std::uint64_t all = ~std::uint64_t{0};
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&all), argument(&before), sizeof all);
@@ -176,7 +176,7 @@ void end_survivor() noexcept {
   const std::int32_t id = survivor.load();
   const long descriptor = id == 0 ? -1 : call_kernel(SYS_pidfd_open, id);
   if (descriptor < 0) return;
-  // If it still lives it had the number all the time: the descriptor is of no other process.
+  // A survivor that still lives held the number all the time, so the descriptor is not of another process.
   if (survivor.load() == id && call_kernel(SYS_pidfd_send_signal, descriptor, SIGKILL) == 0) {
     pollfd ended{static_cast<int>(descriptor), POLLIN, 0};
     while (call_kernel(SYS_poll, argument(&ended), 1, -1) == -EINTR) continue;

@@ -1,46 +1,45 @@
-// A process that outlives the program's with all its memory: a child by clone(2) that shares the address space, as a
-// thread does, but is a process and a session of its own. Neither a signal to the program or its group, nor a fault in
-// it, nor mpirun's SIGKILL reaches it. It sleeps until the program has ended, however that was; what the program had
-// recorded and not sent then lies before it as at the last instruction, and is written out. Recording pays nothing for
-// it, and nothing of it is to be found in the program: no descriptor, no thread, no signal, no child to wait for.
-// (LeakSanitizer looks at a process in the same way.)
+// The survivor: a process that outlives the program with all of the program's memory. It is a child by clone(2) that
+// shares the address space like a thread, but is a process and a session of its own. Signals to the program or its
+// group, faults in it, and mpirun's SIGKILL do not reach it. It sleeps until the program has ended in any way. The
+// program's memory is then as at its last instruction, and the survivor writes out the records that were not sent.
+// Recording has no extra cost, and the program sees no trace of it: no descriptor, thread, signal or child to wait for.
+// (LeakSanitizer inspects processes the same way.)
 //
-//   MPI_Init ── start_survivor() ──▶ clone ─▶ clone ─▶ sleeps in poll(pidfd of the program), looks now and then
+//   MPI_Init ── start_survivor() ──▶ clone ─▶ clone ─▶ sleeps in poll(pidfd of the program), checks periodically
 //   MPI_Finalize ── dismiss_survivor()                       │ the program has ended
 //                                                            ▼ not dismissed: after_death()
 //
-// after_death() runs alone: no other thread is there, and locks are held by whoever died inside. It must free ours
-// (force_unlock()), and may not take those of the C library; operator new is ours and takes none
-// (survivor_memory). What hangs or faults in it nevertheless ends after ten seconds, or at once, and costs what was to
-// be written.
+// after_death() runs alone: no other thread exists, and threads that died inside a lock still hold it. It must free
+// this library's locks (force_unlock()) and must not take those of the C library; its operator new takes none
+// (survivor_memory). If it hangs or faults nevertheless, it ends after ten seconds or at once, and its output is lost.
 //
-// For x86-64, and where MPI_Init is called by the main thread, whose thread-local memory it uses. Not under valgrind,
-// which knows no such child.
+// For x86-64, if the main thread calls MPI_Init, since it uses the thread-local memory of that thread. Not under
+// valgrind, which does not support such a child.
 #pragma once
 
 namespace ardoise::instrument {
 
 struct SurvivorTasks {
-  // See above; it is told how the program ended, as waitpid(2) would: -1: not known.
+  // See above. wait_status: the end of the program in the format of waitpid(2); -1: not known.
   void (*after_death)(int wait_status) noexcept = nullptr;
-  // Every so often while the program lives, also after dismiss_survivor(), and once when it has ended; nullptr: never.
-  // Beside the program's threads: see standing.hpp.
-  void (*look)() noexcept = nullptr;
-  void (*look_no_more)() noexcept = nullptr;
-  long look_milliseconds = 0;
+  // Called periodically while the program lives, also after dismiss_survivor(), and once after it ended; nullptr:
+  // never. Runs beside the program's threads: see process_state_writer.hpp.
+  void (*check)() noexcept = nullptr;
+  void (*end_checks)() noexcept = nullptr;
+  long check_milliseconds = 0;
 };
 
-// Once, in MPI_Init. Where there can be none, the program goes on without.
+// Called once, in MPI_Init. If the survivor cannot start, the program runs without one.
 void start_survivor(const SurvivorTasks& tasks) noexcept;
 
-// There is nothing to write any more.
+// Nothing remains to be written.
 void dismiss_survivor() noexcept;
 
-// Before the program gives up rights that the survivor would keep, with the program's memory in reach. Returns when it
-// has ended: a process of its own that handles no signals; does nothing in children of the program.
+// Called before the program gives up rights that the survivor would keep, with access to the program's memory. Returns
+// when the survivor, a process of its own that handles no signals, has ended. Does nothing in children of the program.
 void end_survivor() noexcept;
 
-// From now on operator new takes from memory of its own, at most 1 GiB, and operator delete does nothing.
+// From now on operator new uses a separate region of at most 1 GiB, and operator delete does nothing.
 void allocate_without_locks() noexcept;
 
 }  // namespace ardoise::instrument

@@ -1,5 +1,5 @@
-// operator new and delete of this library alone (vmpi/exports.map hides them): malloc, but for a survivor, which finds
-// malloc's locks held by a thread that has died.
+// operator new and delete for this library only (vmpi/exports.map hides them): malloc, except in a survivor, where a
+// dead thread may hold malloc's locks.
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{1} << 30;  // what is not used costs nothing
+constexpr std::size_t kArenaBytes = std::size_t{1} << 30;  // unused pages cost nothing
 
 // Written by the survivor, when it is the only thread.
 constinit std::byte* arena = nullptr;

@@ -1,4 +1,3 @@
-// See clock_calibration.hpp.
 #include "instrument/process/session/clock_calibration.hpp"
 
 #include <fcntl.h>
@@ -19,7 +18,8 @@ namespace {
 
 constexpr int kTag = 32000;  // within the smallest MPI_TAG_UB that the standard allows
 constexpr int kPingPongs = 16;
-// Counters of two cores of one node, read at the same moment: an upper bound seen on machines whose kernel trusts them.
+// An upper bound of the difference of the counters of two cores of one node, on machines with a kernel that trusts
+// them.
 constexpr double kSkewOnNode = 1e-7;
 
 std::uint64_t read_clock(clockid_t clock) {
@@ -28,7 +28,7 @@ std::uint64_t read_clock(clockid_t clock) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// On the time axis of rank 0: integers, as a double has too few digits for nanoseconds since 1970.
+// On the time axis of rank 0. Integers, as a double has too few digits for nanoseconds since 1970.
 std::int64_t time_on_root(const SynchronizedClock& clock, std::uint64_t tick) {
   const double since = static_cast<double>(static_cast<std::int64_t>(tick - clock.tick)) / clock.rate;
   return static_cast<std::int64_t>(clock.realtime_ns) + std::llround((since + clock.offset_seconds) * 1e9);
@@ -63,7 +63,7 @@ void measure(MPI_Comm comm, int parent, SynchronizedClock& clock) {
   clock.error_seconds = parent_error + best / 2;
 }
 
-// Rank 0 knows the time; in each round those who know it tell as many again.
+// Rank 0 knows the time; in each round the ranks that know it pass it to as many others.
 void synchronize_leaders(MPI_Comm leaders, SynchronizedClock& clock) {
   int rank = 0, size = 0;
   PMPI_Comm_rank(leaders, &rank);

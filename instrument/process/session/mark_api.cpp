@@ -1,4 +1,4 @@
-// What api/ardoise.h, .F90 and .py call, where the program runs under this library.
+// The function behind api/ardoise.h, .F90 and .py, for programs that run under this library.
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include "instrument/machine/vfork_child.hpp"
 #include "instrument/process/session/session.hpp"
 
-// kind: a MarkKind. number: of kSnapshot; x: of kValue. Not to be called from signal handlers; one that interrupts this
-// library is counted as dropped.
+// kind: a MarkKind. number: for kSnapshot; x: for kValue. Must not be called from signal handlers; a call from one that
+// interrupts this library counts as dropped.
 extern "C" __attribute__((visibility("default"))) void ardoise_mark(int kind, const char* name, long long number,
                                                                     double x) {
   using namespace ardoise::instrument;
@@ -26,9 +26,9 @@ extern "C" __attribute__((visibility("default"))) void ardoise_mark(int kind, co
     if (thread == nullptr) {
       current->recorder.lose_call(PackClass::kMpi);
     } else {
-      const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-      if (stay.refused()) current->recorder.lose_mark();
-      if (stay.entered()) {
+      const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
+      if (scope.refused()) current->recorder.lose_mark();
+      if (scope.entered()) {
         const CostTimer timer(*thread, current->recorder.cost);
         current->recorder.mark(*thread, mark, name, value);
       }

@@ -1,7 +1,7 @@
-// What threads that have ended leave to those that come: programs that start a thread for every small piece of work
-// would else send four packs for each, and make and unmake its memory. A thread that begins soon after another one has
-// ended goes on under its number, with its bins, contexts and sums, as the threads of a pool would. Score-P does the
-// same with its locations.
+// Keeps the recorders of ended threads for new ones. Programs that start a thread for every small piece of work would
+// otherwise send four packs for each, and allocate and free its memory. A thread that begins soon after another one
+// ended takes over its number, bins, contexts and sums, like a thread of a pool. Score-P does the same with its
+// locations.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@ namespace ardoise::instrument {
 
 struct RestingThread {
   ThreadRecorder* recorder = nullptr;
-  SampledThread* sampled = nullptr;  // nullptr: it was not
+  SampledThread* sampled = nullptr;  // nullptr: not sampled
   std::uint64_t since = 0;           // tick
 };
 
-// From any thread.
+// Any thread may call.
 class RestingThreads {
  public:
-  // Bins that so many threads hold are not there for others.
+  // Kept recorders hold bins that other threads cannot use.
   explicit RestingThreads(std::size_t most) : most_(most) { threads_.reserve(most); }
 
-  // False: there are enough.
+  // False: the limit is reached.
   [[nodiscard]] bool put(const RestingThread& thread) {
     const MutexLock guard(lock_);
     if (threads_.size() == most_) return false;
     threads_.push_back(thread);
     return true;
   }
-  // The one that has rested least.
+  // The one that ended last.
   [[nodiscard]] std::optional<RestingThread> take() {
     const MutexLock guard(lock_);
     if (threads_.empty()) return {};
@@ -41,7 +41,7 @@ class RestingThreads {
     threads_.pop_back();
     return thread;
   }
-  // One that rests since `tick` or longer.
+  // One that ended at `tick` or earlier.
   [[nodiscard]] std::optional<RestingThread> take_old(std::uint64_t tick) {
     const MutexLock guard(lock_);
     if (threads_.empty() || threads_.front().since > tick) return {};

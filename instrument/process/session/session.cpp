@@ -1,4 +1,3 @@
-// See session.hpp.
 #include "instrument/process/session/session.hpp"
 
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/command_secrets.hpp"
 #include "instrument/format/definition_writer.hpp"
-#include "instrument/format/remains.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/shortest_batch.hpp"
@@ -33,7 +32,8 @@ constinit std::atomic<const vmpi::Observer*> idle_observer = nullptr;
 
 namespace {
 
-// initial-exec: a preloaded library's thread-local memory is there from the start of every thread, and costs one load.
+// initial-exec: the thread-local memory of a preloaded library exists from the start of every thread, and costs one
+// load.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRecorder* current_thread = nullptr;
 pthread_key_t thread_end_key;
 
@@ -48,9 +48,9 @@ void on_thread_end(void* thread_untyped) {
   current->thread_ends(*thread);
 }
 
-constexpr double kMemorySeconds = 0.02;  // between two looks at the memory, at first
+constexpr double kMemorySeconds = 0.02;  // between two checks of the memory, initially
 
-// Of all bins, as many may lie with threads that rest: each has one or two.
+// Limits of the bins that resting threads may hold: each has one or two.
 constexpr std::size_t kBinsForEachResting = 16, kMostResting = 16;
 
 void say_sentence(std::string_view sentence) { say(sentence); }
@@ -68,8 +68,8 @@ std::string read_command_line() {
 
 void on_transport_failure() noexcept { switch_off("packs can no longer be sent or written; recording ends here."); }
 
-// What the calling context of a call costs beside its record. noinline: this frame stands for a wrapper's, its caller
-// for the program's call.
+// Measures the cost of a call's calling context beside its record. noinline: this frame stands for a wrapper's, its
+// caller for the program's call.
 [[gnu::noinline]] void calibrate(RecordingCost& cost, Sampler& sampling) {
   vmpi::Call call{vmpi::FunctionId::kBarrier};
   call.return_address = __builtin_return_address(0);
@@ -79,7 +79,7 @@ void on_transport_failure() noexcept { switch_off("packs can no longer be sent o
   cost.calibrate(before, record.in_a_row + sampling.measure_call_cost(frame), record.timed - record.in_a_row);
 }
 
-// Of the processes that send to one analyzer (round robin), the one that speaks for all.
+// True in the first of the processes that send to one analyzer (round robin), which speaks for all.
 bool is_first_of_its_analyzer() {
   int rank = 0;
   PMPI_Comm_rank(VMPI_Comm_partition(), &rank);
@@ -178,7 +178,7 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
   ClockDefinition clock{clock_.tick, clock_.realtime_ns,   rate, clock_.offset_seconds, clock_.error_seconds,
                         end_tick,    recorder.cost.ticks()};
   if (end_tick != 0) {
-    // The same line through time, told at a later moment and with the better rate.
+    // The same line through time, at a later moment and with a better rate.
     clock.tick = end_tick;
     clock.realtime_ns += static_cast<std::uint64_t>(static_cast<double>(end_tick - clock_.tick) / rate * 1e9);
   }
@@ -194,7 +194,7 @@ void Session::define_usage() {
                       affinity.first, affinity.of_host, 0});
 }
 
-// First no thread records any more, then what they hold is taken.
+// All threads stop recording first, then their data is taken.
 void Session::finish() {
   (void)recorder.stop();
   sampling.stop();
@@ -211,26 +211,26 @@ void Session::finish() {
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {
     say(
-        fmt::format("the analyzer took nothing for {} s (--patience): what it has not taken is missing in the report, "
-                    "and the program goes on.",
+        fmt::format("the analyzer took nothing for {} s (--patience): the remaining records are missing in the "
+                    "report, and the program goes on.",
                     settings_.patience_seconds));
   }
 }
 
-void Session::write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept {
+void Session::write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept {
   current_thread = nullptr;
   own_activity = nullptr;
   recorder.force_unlock();
   sampling.force_unlock();
   const ClockSample now_seen = sample_clocks();
-  // The program that took the process over is another one.
+  // After exec() the new program's end is another one.
   const std::uint64_t end = end_note.cause == EndCause::kExec ? end_note.tick : now_seen.tick;
   define_last_moment(*this, end_note, wait_status, end);
   sampling.finish(end);
   define_clock(end, ticks_per_second(loaded_, now_seen));
   recorder.accesses.define(recorder.definitions);
-  const std::vector<Bin*> packs = recorder.take_remains(end);
-  const std::string beside = name + kUnfinishedRemains;
+  const std::vector<Bin*> packs = recorder.take_unsent(end);
+  const std::string beside = name + kUnfinishedSuffix;
   const OwnFolder own(folder.c_str());
   CaptureTransport file(own.replace(beside.c_str(), 0600), nullptr);
   for (Bin* const pack : packs) {
@@ -248,7 +248,7 @@ void Session::write_remains(const std::string& folder, const std::string& name, 
 ThreadRecorder* Session::known_thread() noexcept {
   if (current_thread != nullptr) [[likely]]
     return current_thread;
-  // It may have been adopted while it ran, and sampled until now.
+  // It may have been adopted while it ended, and sampled until now.
   const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
   return sampled != nullptr ? sampled->recorder : nullptr;
 }
@@ -266,7 +266,7 @@ ThreadRecorder* Session::thread() {
   own_activity = &made->activity;
   made->in_posix.store(&observed_posix, std::memory_order_relaxed);
   made->in_mpi.store(&observed_frame, std::memory_order_relaxed);
-  // Set even when the key fails: then its bins wait for the end of the process.
+  // Set even if the key fails: its bins then wait for the end of the process.
   ::pthread_setspecific(thread_end_key, made);
   if (SampledThread* const left = rested ? rested->sampled : nullptr) {
     sampling.resume(*left);
@@ -279,8 +279,8 @@ ThreadRecorder* Session::thread() {
 void Session::thread_ends(ThreadRecorder& thread) {
   SampledThread* sampled = nullptr;
   {
-    const Stay stay(thread.activity, Activity::kRecording, recorder.active);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.activity, Activity::kRecording, recorder.active);
+    if (!scope.entered()) return;
     sampled = sampling.leave_current();
     thread.rest();
   }
@@ -288,19 +288,19 @@ void Session::thread_ends(ThreadRecorder& thread) {
   if (!resting_.put(rests)) retire(rests);
 }
 
-// Whatever is left of the thread goes out. Only the caller has it.
+// Submits all data of the thread. Only the caller has it.
 void Session::retire(const RestingThread& thread) {
   {
-    const Stay stay(thread.recorder->activity, Activity::kRecording, recorder.active);
-    if (!stay.entered()) return;
+    const ActivityScope scope(thread.recorder->activity, Activity::kRecording, recorder.active);
+    if (!scope.entered()) return;
     if (thread.sampled != nullptr) sampling.retire(*thread.sampled);
-    recorder.tell_queries(*thread.recorder, now());
+    recorder.record_queries(*thread.recorder, now());
     thread.recorder->flush();
   }
   recorder.threads.retire(thread.recorder);
 }
 
-// Nobody has gone on with them for so long that the analyzer should have what they left.
+// Retires threads without a successor for so long that the analyzer should get their data.
 void Session::retire_rested() {
   const std::uint64_t old = now() - static_cast<std::uint64_t>(settings_.flush_seconds * clock_.rate);
   while (const std::optional<RestingThread> thread = resting_.take_old(old)) retire(*thread);
@@ -350,12 +350,12 @@ RecordTime measure_record() {
 }
 
 void say(std::string_view sentence) noexcept {
-  // Written in one call, so that lines of ranks do not mix.
+  // Written in one call, so that lines of different ranks do not mix.
   std::array<char, 4096> line{};
   const int saved = errno;
   const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
   const std::size_t end = std::min(length, line.size() - 1);
-  // Names of programs may hold anything.
+  // Names of programs may contain any character.
   std::replace_if(
       line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
       [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; }, '?');

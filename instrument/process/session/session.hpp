@@ -1,5 +1,5 @@
-// One program's process under observation: built after MPI_Init, ended before MPI_Finalize, and what the hooks ask in
-// between. The seam between the library's entry points (preload.cpp, posix_hooks) and the Recorder.
+// The measurement of one process: built after MPI_Init, ended before MPI_Finalize, used by the hooks in between. It
+// connects the library's entry points (preload.cpp, posix_hooks) with the Recorder.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace ardoise::instrument {
 
 class Session {
  public:
-  // Where the packs go; empty members are not there.
+  // The destinations of packs; empty members are unused.
   struct Route {
     std::unique_ptr<StreamTransport> stream;
     std::unique_ptr<CaptureTransport> capture;
@@ -36,28 +36,28 @@ class Session {
   Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
           const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings);
 
-  // Defines the process and its world, measures what a record costs, and starts to record. False: not possible.
-  // threads: those that ran before MPI_Init; the ones that MPI has started for itself are not the program's.
+  // Defines the process and its world, measures the cost of a record, and starts recording. False: failed. threads:
+  // those that ran before MPI_Init; threads that MPI started for itself do not belong to the program.
   [[nodiscard]] bool start(std::uint64_t init_begin, std::span<const std::uint32_t> threads);
-  // Sends what is left. The caller is the thread in MPI_Finalize.
+  // Sends the rest. The caller is the thread in MPI_Finalize.
   void finish();
 
-  // All threads of the process have died, and it had not come to finish(): the packs that the analyzer may not have go
-  // into a file. By the survivor (survivor.hpp).
-  // wait_status: how the process ended, as waitpid(2) gives it; -1: not known.
-  void write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept;
+  // Writes the packs that the analyzer may lack into a file. Called by the survivor (survivor.hpp) when all threads are
+  // dead and finish() was not reached. wait_status: the end of the process in the format of waitpid(2); -1: not known.
+  void write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept;
 
-  // The calling thread begins: it is sampled from now on.
+  // The calling thread begins and is sampled from now on.
   void thread_began() noexcept;
-  // The calling thread, whose recorder this is, ends.
+  // The calling thread, the owner of this recorder, ends.
   void thread_ends(ThreadRecorder& thread);
-  // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending. May wait.
+  // The recorder of the calling thread, created at its first event; nullptr: out of memory, or the thread is ending.
+  // May wait.
   [[nodiscard]] ThreadRecorder* thread();
-  // The same, if it was made already. Async-signal-safe.
+  // The same, but only if it exists. Async-signal-safe.
   [[nodiscard]] ThreadRecorder* known_thread() noexcept;
   [[nodiscard]] int thread_level() const { return thread_level_; }
   const bool has_call_stacks;       // each call's calling context is recorded with it
-  const bool any_thread_calls_mpi;  // at the same time as others: MPI_THREAD_MULTIPLE
+  const bool any_thread_calls_mpi;  // concurrently: MPI_THREAD_MULTIPLE
   Recorder recorder;
   MpiRecorder mpi;
   Sampler sampling;
@@ -71,7 +71,7 @@ class Session {
   void define_usage();
 
   const Settings settings_;
-  std::uint32_t main_thread_ = 0;  // tid of the one that called MPI_Init
+  std::uint32_t main_thread_ = 0;  // tid of the thread that called MPI_Init
   std::unique_ptr<python::Interpreter> python_;
   HostMemory host_memory_;
   Usage usage_before_{};  // at the end of MPI_Init
@@ -82,26 +82,25 @@ class Session {
   RestingThreads resting_;
 };
 
-// The session of this process, nullptr when nothing is recorded. Never destroyed. Acquire: its members are built.
+// The session of this process; nullptr: nothing is recorded. Never destroyed. Acquire: its members are built.
 extern std::atomic<Session*> session;
 
-// Who is told of calls when there is no session; nullptr: nobody. Acquire: it is built.
+// The observer of calls without a session; nullptr: none. Acquire: it is built.
 extern std::atomic<const vmpi::Observer*> idle_observer;
 
-// Stops recording for good: no session, and no observer but the idle one. Says why in one line on standard error; the
-// program goes on.
+// Stops recording for good: no session, and no observer but the idle one. Prints the reason as one line on standard
+// error. The program continues.
 void switch_off(std::string_view why) noexcept;
-// One line, "ardoise: " in front, by a direct system call.
+// Prints one line with the prefix "ardoise: ", by a direct system call.
 void say(std::string_view sentence) noexcept;
-// The recorder of the calling thread, if that has recorded an MPI call or was seen to begin. Async-signal-safe.
+// The recorder of the calling thread, if the thread recorded an MPI call or its begin was seen. Async-signal-safe.
 [[nodiscard]] ThreadRecorder* recording_thread() noexcept;
 
-// Of this process; while MPI is up.
+// The program of this process; valid while MPI is up.
 [[nodiscard]] const VMPI_Program_desc& own_program() noexcept;
 
-// Ticks of one record with its two clock reads, on this machine now: the shortest of several batches into memory of
-// its own.
-// Ticks that it takes to record a call that has ended, where everything is at hand: one of many, and timed alone.
+// Ticks to record an ended call with warm caches, on this machine now: the mean of calls in a row, and the time of a
+// call measured alone. The shortest of several batches, written into separate memory.
 struct RecordTime {
   double in_a_row = 0, timed = 0;
 };

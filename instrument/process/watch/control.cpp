@@ -1,4 +1,3 @@
-// See control.hpp.
 #include "instrument/process/watch/control.hpp"
 
 #include <fmt/format.h>
@@ -12,9 +11,9 @@
 
 namespace ardoise::instrument {
 
-long control_look_milliseconds(const std::string& folder) noexcept {
+long control_check_milliseconds(const std::string& folder) noexcept {
   constexpr long kOwn = 50, kOfAServer = 500;
-  // statfs(2); file systems that many machines share.
+  // statfs(2): file systems that many machines share.
   constexpr std::array<unsigned long, 10> kShared{0x6969 /* NFS */,       0x0BD00BD0 /* Lustre */,
                                                   0x47504653 /* GPFS */,  0x19830326 /* BeeGFS */,
                                                   0x00C36400 /* Ceph */,  0xFF534D42 /* CIFS */,
@@ -39,7 +38,7 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
   (void)for_each_command(read(), [this](const ControlCommand& command) { last_ = std::max(last_, command.number); });
 }
 
-// Empty: nothing new is there.
+// Empty: no new command.
 std::string_view Control::read() noexcept {
   const OwnFolder folder(folder_.c_str());
   struct stat found {};
@@ -56,7 +55,7 @@ std::string_view Control::read() noexcept {
   return {room_.data(), bytes};
 }
 
-void Control::look() noexcept {
+void Control::check() noexcept {
   const std::string_view text = read();
   if (text.empty()) return;
   const std::uint32_t before = last_;
@@ -64,12 +63,12 @@ void Control::look() noexcept {
     if (command.number <= last_) return;
     last_ = command.number;
     if (!is_for(command, program_, rank_)) return;
-    const bool is_of_rule = command.rule != 0;  // the analyzer tells of those
+    const bool is_of_rule = command.rule != 0;  // the analyzer reports these
     LiveTexts& changes = session_.recorder.live.changes;
     if (apply(command)) {
-      if (!is_of_rule) changes.tell("Set while the program ran (ardoise control): ", command.settings);
+      if (!is_of_rule) changes.put("Set while the program ran (ardoise control): ", command.settings);
     } else if (is_of_rule) {
-      changes.tell("A rule could not set all of this: ", command.settings);
+      changes.put("A rule could not set all of this: ", command.settings);
     } else {
       ++refused_;
     }
@@ -77,7 +76,7 @@ void Control::look() noexcept {
   if (last_ != before) answer(last_, refused_);
 }
 
-// All of them, or as many as can be.
+// Applies all settings, or as many as possible.
 bool Control::apply(const ControlCommand& command) noexcept {
   std::string_view settings = command.settings;
   bool all = !settings.empty();
@@ -85,8 +84,8 @@ bool Control::apply(const ControlCommand& command) noexcept {
     std::string_view value = take_word(settings, ' ');
     const std::string_view name = take_word(value, '=');
     if (name == kSnapshotNow) {
-      session_.recorder.live.snapshots.tell(value, "", command.number);
-      session_.recorder.threads.hurry_first();
+      session_.recorder.live.snapshots.put(value, "", command.number);
+      session_.recorder.threads.flush_first_soon();
     } else {
       all = apply_one(name, value) && all;
     }
@@ -151,7 +150,7 @@ void Control::answer(std::uint32_t number, std::uint32_t refused) noexcept {
   has_answered_ = true;
 }
 
-void Control::leave() noexcept {
+void Control::finish() noexcept {
   if (std::exchange(has_answered_, false)) OwnFolder(folder_.c_str()).remove(answer_.c_str());
 }
 

@@ -1,4 +1,4 @@
-// A plug-in for plugin_test.cpp: built for another ABI, whose descriptor would look quite different.
+// A plug-in for plugin_test.cpp: built for another ABI with a different layout of the descriptor.
 #include "blackboard/plugin.hpp"
 
 namespace {

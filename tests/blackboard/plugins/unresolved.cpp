@@ -1,4 +1,4 @@
-// A plug-in for plugin_test.cpp: needs a function that nobody has.
+// A plug-in for plugin_test.cpp: needs a function that does not exist.
 #include "blackboard/plugin.hpp"
 
 extern "C" void ardoise_test_function_that_is_nowhere(void*);

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
     MPI_Type_free(&column);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   }
-  /* 3 exchanges of 12 bytes against 8 from rank 1's point of view: both directions are seen. */
+  /* 3 exchanges of 12 bytes against 8 from rank 1's point of view: both directions are counted. */
   for (int i = 0; i < 3; ++i) {
     MPI_Sendrecv(numbers, rank == 0 ? 2 : 3, MPI_INT, other, 9, numbers + 100, 10, MPI_INT, other, 9, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   /* Collectives. The second counts more than 4 GiB and touches no memory: in place, alone. */
   for (int i = 0; i < 6; ++i) MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, numbers, 600000000, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
-  /* To nobody. */
+  /* To MPI_PROC_NULL. */
   MPI_Send(numbers, 100, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
   MPI_Request nobody;
   MPI_Irecv(numbers, 100, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &nobody);

@@ -1,5 +1,5 @@
 /* One rank; POSIX and stdio calls with known bytes on files of their own in TEST_DIRECTORY, children that must not be
- * recorded, and errno that must survive. Exits 1 where something is not as without us. */
+ * recorded, and errno that must be kept. Exits 1 if anything differs from a native run. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   static char block[100000];
 
-  /* Opened before MPI_Init, still known by name. */
+  /* Opened before MPI_Init, but known by name. */
   REQUIRE(write(early, block, 1111) == 1111);
   REQUIRE(close(early) == 0);
 
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   REQUIRE(pread(raw, block, 700, 0) == 700);
   REQUIRE(readv(raw, parts, 2) == 0);
   REQUIRE(fsync(raw) == 0);
-  /* Descriptors that change what they stand for. */
+  /* Descriptors whose file changes. */
   const int other = open(path("other"), O_RDWR | O_CREAT | O_TRUNC, 0600);
   REQUIRE(write(other, block, 10) == 10);
   REQUIRE(dup2(raw, other) == other);
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   REQUIRE(again >= 0 && read(again, block, 1) == 1 && errno == 42);
   close(again);
 
-  /* Children: what they do is not ours. */
+  /* Children: their I/O is not recorded. */
   REQUIRE(getenv("LD_PRELOAD") == NULL || strstr(getenv("LD_PRELOAD"), "/libardoise.so") == NULL);
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
-// Gives up rights in the way that its argument names. Fails if the process that Ardoise has put beside it, with its
-// memory, is still there afterwards, or if a way that gives up nothing ends it.
+// Gives up rights in the way that its argument names. Fails if Ardoise's survivor, which shares its memory, still
+// exists afterwards, or if a way that gives up nothing ends it.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <grp.h>

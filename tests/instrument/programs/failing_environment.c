@@ -1,10 +1,10 @@
-/* Preloaded before libardoise.so: makes what that library asks of the kernel fail, and only that. By the
+/* Preloaded before libardoise.so: makes requests of that library to the kernel fail, and no others. Set by the
  * environment:
  *   FAIL_CALL   name of a call, see `names` below
- *   FAIL_AT     the first call that fails, counted from 1; all later ones do, too
+ *   FAIL_AT     the first call that fails, counted from 1; all later ones fail as well
  *   FAIL_ONCE   set: only that one
- *   FAIL_ERRNO  what it fails with; ENOMEM without
- * Production code has no switch for tests, so this stands between. */
+ *   FAIL_ERRNO  the error; ENOMEM by default
+ * Production code has no switch for tests, so this library intercepts its calls. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <link.h>
@@ -35,7 +35,7 @@ static int fails_now(void) {
   return 1;
 }
 
-/* The C library's own, which is not looked up: this runs before dlsym() may. */
+/* A direct system call: this runs before dlsym() is allowed. */
 static long call_kernel(long number, const long* a) {
   long result;
   register long fourth __asm__("r10") = a[3];
@@ -62,8 +62,8 @@ static long failing_syscall(long number, ...) {
   return call_kernel(number, arguments);
 }
 
-/* The library's own call of syscall() goes here: its slot is written again, as the loader writes it. A definition of
- * the name would not do, the library goes past those. */
+/* Redirects the library's own calls of syscall() to this one by writing its slot, as the loader does. A definition of
+ * the name would not suffice, since the library bypasses those. */
 static void write_slot(uintptr_t base, const ElfW(Rela) * slots, size_t bytes, const ElfW(Sym) * symbols,
                        const char* strings) {
   for (const ElfW(Rela)* slot = slots; slot != slots + bytes / sizeof *slot; ++slot) {

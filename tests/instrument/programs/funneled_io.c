@@ -1,4 +1,4 @@
-/* One rank; MPI is the main thread's alone, and another thread writes ten times more than ARDOISE_BUDGET can hold while
+/* One rank; only the main thread calls MPI, and another thread writes ten times more than ARDOISE_BUDGET can hold while
  * the main thread is busy elsewhere. */
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* MPI is the main thread's alone. Another thread asks without pause what any thread may ask, and writes a file, while
+/* Only the main thread calls MPI. Another thread makes queries that any thread may make, and writes a file, while
  * the main thread exchanges messages; then the main thread computes, so that the other one finds full bins. Debug builds
  * of the library stop when it sends from the wrong thread. */
 #include <mpi.h>

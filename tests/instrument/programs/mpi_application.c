@@ -1,4 +1,4 @@
-/* A library of a program whose file name begins as MPI's own do: libmpi_application.so. Writes 700 bytes so many times.
+/* A library of a program with a file name that begins like MPI's own: libmpi_application.so. Writes 700 bytes so many times.
  */
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* A program that defines every function of the C library that libardoise.so calls by name (own_names.inc, made from the
  * library), as a program may: its linker puts them before the C library's for all libraries of the process. A call from
- * libardoise.so ends the program. All other calls go on to the C library, since MPI calls many of these. Does what
- * makes the library work, and ends as the argument says. */
+ * libardoise.so ends the program. All other calls go on to the C library, since MPI calls many of these. Uses all
+ * parts of the library, and ends as the argument says. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -25,7 +25,7 @@ __attribute__((used)) void* own_names_next[kNames]; /* the C library's */
 __attribute__((used)) uintptr_t own_names_begin, own_names_size;
 __attribute__((used)) char own_names_ready;
 
-/* From here to the stubs nothing is called: all names are the stubs'. */
+/* No function is called from here to the stubs: all names are the stubs'. */
 static int begins(const char* text, const char* with) {
   while (*with != '\0' && *text == *with) ++text, ++with;
   return *with == '\0';
@@ -96,7 +96,7 @@ __attribute__((used, noreturn)) void own_names_called(uintptr_t index) {
   __builtin_trap();
 }
 
-/* Prepares at the first call, with all arguments kept; then looks who calls. */
+/* Prepares at the first call, with all arguments kept; then checks the caller. */
 __asm__(
     "own_names_first:\n"
     "  pushq %rax; pushq %rdi; pushq %rsi; pushq %rdx; pushq %rcx; pushq %r8; pushq %r9; pushq %r10; pushq %rbp\n"

@@ -1,5 +1,5 @@
-// Everything that samplers stumble over, in several threads at once, for so many seconds (argument). Every thread
-// checks its own results; at the end one line tells the sum of what was wrong. Exits 77 where MPI has no
+// All situations that are hard for samplers, in several threads at once, for so many seconds (argument). Every thread
+// checks its own results; at the end one line has the number of errors. Exits 77 if MPI has no
 // MPI_THREAD_MULTIPLE.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -119,7 +119,7 @@ ssize_t jump_out(void* back_untyped, char*, std::size_t) { std::longjmp(*static_
   return came == 7;
 }
 
-// Calls that end where they should not.
+// Calls that are left by a jump.
 void leave_reads() {
   for (int i = 0; i < 20; ++i) {
     std::jmp_buf back;
@@ -167,7 +167,7 @@ pthread_mutex_t handler_lock = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<long> handled{0};
 thread_local long handled_here = 0;
 
-// Takes a lock in a handler; whoever holds it outside of one has blocked the signal.
+// Takes a lock in a handler; code that holds it outside a handler blocks the signal.
 void on_usr1(int) {
   const int saved = errno;
   pthread_mutex_lock(&handler_lock);
@@ -195,7 +195,7 @@ void use_signals() {
   }
 }
 
-// Blocks everything, looks at the mask, waits for one signal of a full set.
+// Blocks all signals, checks the mask, waits for one signal of a full set.
 void use_full_masks() {
   sigset_t all, before, now;
   sigfillset(&all);

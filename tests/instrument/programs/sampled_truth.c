@@ -1,4 +1,4 @@
-/* Spends known shares of its time in known functions (truth_functions.c); writes into $TEST_DIRECTORY/truth what is true:
+/* Spends known shares of its time in known functions (truth_functions.c); writes the truth into $TEST_DIRECTORY/truth:
  * a line "function <name> <offset in its module> <share in percent>" for each, and "cpu <ns>" that the thread used
  * between MPI_Init and MPI_Finalize. Argument: rounds. */
 #define _GNU_SOURCE

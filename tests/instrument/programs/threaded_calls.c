@@ -1,4 +1,4 @@
-/* One rank, four threads that call MPI and write to a file at the same time, 3,000 times each; exits 77 where MPI has
+/* One rank, four threads that call MPI and write to a file at the same time, 3,000 times each; exits 77 if MPI has
  * no MPI_THREAD_MULTIPLE. */
 #include <fcntl.h>
 #include <mpi.h>

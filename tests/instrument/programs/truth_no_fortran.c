@@ -1,4 +1,4 @@
-/* Stands for truth_fortran.f90 where there is no Fortran compiler. */
+/* Replaces truth_fortran.f90 if there is no Fortran compiler. */
 #include "truth_spin.h"
 
 void truth_fortran(const int* units);

@@ -1,3 +1,3 @@
-/* Where the Fortran part puts its result. */
+/* Takes the result of the Fortran part. */
 void truth_opaque(long* x);
 void truth_opaque(long* x) { __asm__ volatile("" : "+m"(*x)); }

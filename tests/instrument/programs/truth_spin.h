@@ -1,4 +1,4 @@
-/* The work whose share of the time is known: the same instructions for every unit of it. */
+/* Work with a known share of the time: the same instructions for every unit. */
 #ifndef TRUTH_SPIN_H
 #define TRUTH_SPIN_H
 

@@ -1,4 +1,4 @@
-/* What a program of known truth writes down about itself. */
+/* Writes the file with the truth about a program. */
 #ifndef TRUTH_TELL_H
 #define TRUTH_TELL_H
 

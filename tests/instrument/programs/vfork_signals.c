@@ -1,5 +1,5 @@
 /* Starts programs as launchers do: between vfork() and exec() the child sets the actions of all signals back and
- * changes its mask, which are its own. What its parent has blocked stays as it was. Computes before and after. */
+ * changes its mask, which are its own. The parent's mask stays unchanged. Computes before and after. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>

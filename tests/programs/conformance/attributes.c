@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include "conformance.h"
 
-static MPI_Comm expected[4]; /* what a callback may be handed */
+static MPI_Comm expected[4]; /* allowed in a callback */
 static const char* const expected_names[4] = {"world", "duplicate", "inter", "self"};
 
 static const char* called_on(MPI_Comm comm) {
@@ -147,7 +147,7 @@ static void types_and_windows(void) {
   MPI_Win_free(&window);
 }
 
-/* Its delete function runs in MPI_Finalize, where the world is still there. */
+/* Its delete function runs in MPI_Finalize, when the world still exists. */
 static int at_the_end(MPI_Comm comm, int key, void* value, void* extra) {
   int rank = -1, size = -1;
   (void)key;

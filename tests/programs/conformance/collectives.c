@@ -44,7 +44,7 @@ enum { kModes = 2 };
 enum { kRoom = 16 };
 static const char* where;
 static MPI_Comm comm;
-static int rank, size; /* of the group that is heard from: the remote one in an intercommunicator */
+static int rank, size; /* of the sending group: the remote one in an intercommunicator */
 static int out[kRoom], in[kRoom];
 
 static void clear(void) {

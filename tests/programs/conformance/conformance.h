@@ -1,6 +1,6 @@
 /* Conformance programs: a file per chapter of the MPI standard. Each chapter uses every function of its chapter that
- * takes a communicator, on the world and on what can be made of it, and says what it saw: values, comparisons, names,
- * error classes, received data; no addresses, no times, nothing that depends on who came first. Run natively,
+ * takes a communicator, on the world and on communicators made from it, and prints the results: values, comparisons,
+ * names, error classes, received data; no addresses, no times, no result that depends on timing. Run natively,
  * virtualised and observed the text must be the same, byte by byte. The Fortran twins are *.F90 beside. */
 #pragma once
 #include <mpi.h>
@@ -14,7 +14,7 @@ void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* Ends a chapter: rank 0 prints the lines of all processes in the order of ranks. Collective over MPI_COMM_WORLD. */
 void print_lines(const char* chapter);
 
-/* The communicators on which the chapters do what they do. */
+/* The communicators that the chapters use. */
 typedef struct {
   const char* name;
   MPI_Comm comm;

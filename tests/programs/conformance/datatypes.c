@@ -1,4 +1,4 @@
-/* Datatypes: constructors and what they tell of themselves; packing on communicators; messages of each type. */
+/* Datatypes: constructors and their queries; packing on communicators; messages of each type. */
 #include <stddef.h>
 #include <string.h>
 

@@ -66,7 +66,7 @@ static void handlers(const Named* named, MPI_Errhandler handler, MPI_Errhandler 
   MPI_Comm_set_errhandler(named->comm, MPI_ERRORS_ARE_FATAL);
 }
 
-/* Errors that belong to no communicator. Where they go depends on the MPI (the world or MPI_COMM_SELF), not on us. */
+/* Errors that belong to no communicator. Their handler depends on the MPI (the world's or MPI_COMM_SELF's), not on Ardoise. */
 static void unbound(MPI_Errhandler handler) {
   MPI_Datatype none = MPI_DATATYPE_NULL;
   MPI_Request request = MPI_REQUEST_NULL;

@@ -10,7 +10,7 @@ static void show(const char* name, MPI_Info info) {
   say("%s has %d keys", name, keys);
   for (int i = 0; i < keys; ++i) {
     MPI_Info_get_nthkey(info, i, key);
-    /* What the launch line says, not what the program is. */
+    /* These depend on the launch line, not on the program. */
     if (strcmp(key, "command") == 0 || strcmp(key, "argv") == 0 || strncmp(key, "ompi_", 5) == 0) continue;
     MPI_Info_get_valuelen(info, key, &length, &flag);
     MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &flag);

@@ -1,4 +1,4 @@
-/* Files: opened on each communicator, all families of access, views, shared pointers, what they say of themselves. */
+/* Files: opened on each communicator, all families of access, views, shared pointers, and queries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ static void shared_places(MPI_Comm comm) {
   }
 }
 
-/* Everybody sees every size-th block of two integers. */
+/* Each process sees every size-th block of two integers. */
 static void views(MPI_Comm comm) {
   char representation[MPI_MAX_DATAREP_STRING];
   MPI_Datatype block, type, element;

@@ -13,7 +13,7 @@ static void reset(int* cells) {
   for (int i = 0; i < kCells; ++i) cells[i] = 10 * rank + i;
 }
 
-/* Everybody works on its next process's memory only, so the result does not depend on who comes first. */
+/* Each process accesses only its next process's memory, so the result does not depend on the order. */
 static void operations(MPI_Win window, MPI_Aint base) {
   int out[4] = {1000 + rank, 2000 + rank, 3000 + rank, 4000 + rank}, in[4] = {-1, -1, -1, -1}, compare;
   MPI_Request requests[4];

@@ -10,7 +10,7 @@ static MPI_Comm comm;
 static int rank, to, from, tag;
 static int out[kCount], in[kCount];
 
-/* What arrived, and from whom. */
+/* The message that arrived, and its source. */
 static void received(const char* how, const MPI_Status* status) {
   int count = -1, cancelled = -1;
   MPI_Get_count(status, MPI_INT, &count);
@@ -191,7 +191,7 @@ static void completions(void) {
   say("%s none active: %d %d %d", where, index == MPI_UNDEFINED, done == MPI_UNDEFINED, flag);
   MPI_Waitsome(3, requests, &done, indices, statuses);
   say("%s none of some: %d", where, done == MPI_UNDEFINED);
-  MPI_Irecv(in, kCount, MPI_INT, from, 30000, comm, &requests[0]); /* nobody sends this */
+  MPI_Irecv(in, kCount, MPI_INT, from, 30000, comm, &requests[0]); /* never sent */
   MPI_Cancel(&requests[0]);
   MPI_Wait(&requests[0], &status);
   MPI_Test_cancelled(&status, &flag);

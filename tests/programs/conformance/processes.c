@@ -17,7 +17,7 @@ static const char* relation(MPI_Comm a, MPI_Comm b) {
   return result == MPI_IDENT ? "identical" : result == MPI_CONGRUENT ? "congruent" : "different";
 }
 
-/* A spawned process has a world of its own, made of those spawned with it, and tells its parent what it sees. */
+/* A spawned process has a world of its own, made of those spawned with it, and sends its view to its parent. */
 static void child(const char* name) {
   MPI_Comm parent, merged;
   char line[kLine], text[MPI_MAX_OBJECT_NAME];
@@ -38,7 +38,7 @@ static void child(const char* name) {
   MPI_Comm_disconnect(&parent);
 }
 
-/* What the parents of `inter` do with their children. */
+/* The parents' side of `inter`. */
 static void with_children(const char* what, MPI_Comm comm, MPI_Comm inter, int count, const int* codes) {
   MPI_Comm merged;
   char line[kLine];

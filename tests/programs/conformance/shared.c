@@ -1,4 +1,4 @@
-/* What the chapters share: the lines that a process says, and the communicators on which they do what they do. */
+/* The common part of the chapters: the lines that a process prints, and the communicators that they use. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ Named intra[kIntra];
 Named inter[kInter];
 
 const char* folder = ".";
-static char* lines; /* what this process said in this chapter */
+static char* lines; /* lines of this process in this chapter */
 static size_t used, room;
 
 void say(const char* format, ...) {

@@ -99,7 +99,7 @@ static void grid(const Named* parent) {
   MPI_Comm_free(&comm);
 }
 
-/* A ring in which everybody knows both neighbours. */
+/* A ring in which each process knows both neighbours. */
 static void graph(const Named* parent) {
   MPI_Comm comm;
   int size, rank, index[4], edges[8], nodes, edge_count, read_index[4], read_edges[8], count, neighbours[2], place;

@@ -1,4 +1,4 @@
-"""A ring, a reduction and buffers with numpy through mpi4py; prints the same lines whatever profiles it."""
+"""A ring, a reduction and buffers with numpy through mpi4py; prints the same lines under every profiler."""
 import sys
 
 import numpy

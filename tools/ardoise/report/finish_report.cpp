@@ -10,8 +10,8 @@
 
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/output_folder/status_file.hpp"
-#include "instrument/format/remains.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
+#include "instrument/format/unsent_files.hpp"
 #include "reports/model_json.hpp"
 #include "reports/render.hpp"
 #include "reports/text/utf8.hpp"
@@ -65,7 +65,7 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 
 // What processes of the programs left behind.
 void remove_remains(const fs::path& output) {
-  analyzer::remove_all_with(output, {instrument::kRemainsPrefix, instrument::kStandPrefix});
+  analyzer::remove_all_with(output, {instrument::kUnsentPrefix, instrument::kProcessStatePrefix});
 }
 
 bool has_states(const fs::path& output) {

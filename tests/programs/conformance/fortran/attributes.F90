@@ -64,7 +64,7 @@ subroutine attributes()
     do k = 1, 7
       value = -1
       call MPI_Comm_get_attr(intra(i), keys(k), value, flag END_OF_CALL
-      ! Of a duplicate Open MPI 4.1 gives Fortran an undefined number.
+      ! Open MPI 4.1 gives Fortran an undefined number for a duplicate.
       if (.not. flag .or. i > 1) value = -1
       call say('predefined on ' // trim(intra_name(i)), k, yes(flag), int(value))
     end do

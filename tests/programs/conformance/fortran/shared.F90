@@ -1,4 +1,4 @@
-! What the chapters share: the lines that a process says, kept until the chapter ends and printed by rank 0 in the order
+! Common part of the chapters: the lines of a process, kept until the chapter ends and printed by rank 0 in the order
 ! of ranks, and the communicators on which the chapters do what they do. The C twin is ../conformance.c.
 #include "dialect.h"
 

@@ -1,7 +1,6 @@
-// What a thread did last: its last calls, the call that it is in with what that waits for, and the way from there, or
-// from where it was sampled since its last call of MPI, to its outermost function. Of threads that have died, and of
-// living ones: then what it reads may change meanwhile, and is wrong for once. Allocates nothing, takes no lock that it
-// would have to wait for.
+// The state of a thread: its last calls, its open call with the operations for which that waits, and the call stack,
+// either of the open call or of the last sample since the last MPI call. Works for dead threads and for living ones;
+// what it reads of those may change meanwhile and be wrong once. Allocates nothing and waits for no lock.
 #pragma once
 
 #include <array>
@@ -14,25 +13,25 @@
 
 namespace ardoise::instrument {
 
-class ThreadStand {
+class ThreadState {
  public:
   static constexpr std::size_t kMostCalls = 48;
 
-  ThreadStand(Session& of, Unwinder& unwinder, std::uint64_t tick) : session_(of), unwinder_(unwinder), tick_(tick) {}
+  ThreadState(Session& of, Unwinder& unwinder, std::uint64_t tick) : session_(of), unwinder_(unwinder), tick_(tick) {}
 
   // The recorder belongs to a thread that has not ended (ThreadRegistry::for_each_owned).
-  void look_at(const ThreadRecorder& thread) noexcept;
+  void read(const ThreadRecorder& thread) noexcept;
 
-  // In the order of their begin; where the thread is in a call, that one and its parts last.
+  // In the order of their begin; an open call and its parts come last.
   [[nodiscard]] std::span<const RecentCall> calls() const { return std::span(calls_).first(count_); }
   // Return addresses from the open call outwards; empty: the thread is in no call.
   [[nodiscard]] std::span<const std::uint64_t> path() const { return path_; }
   [[nodiscard]] bool is_in_mpi() const { return is_in_mpi_; }
-  // In no call: from the instruction where it was sampled last outwards, as sampling has it (functions of Python are
-  // there). Empty: not since its last call of MPI, or never.
+  // Outside calls: from the instruction of the last sample outwards, in the form of sampling (including Python
+  // functions). Empty: no sample since the last MPI call.
   [[nodiscard]] std::span<const std::uint64_t> sampled() const { return sampled_; }
 
-  // The open MPI call of a thread; nullptr: it is in none.
+  // The open MPI call of a thread; nullptr: none.
   [[nodiscard]] static const vmpi::Call* open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept;
 
  private:

@@ -1,12 +1,11 @@
-// See thread_stand.hpp.
-#include "instrument/process/watch/thread_stand.hpp"
+#include "instrument/process/watch/thread_state.hpp"
 
 #include <algorithm>
 
 namespace ardoise::instrument {
 
-// Of a call that was left by longjmp nothing may be left.
-const vmpi::Call* ThreadStand::open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept {
+// The frame of a call that longjmp left may be overwritten.
+const vmpi::Call* ThreadState::open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept {
   const ObservedFrame* const frame = thread.in_mpi.load(std::memory_order_relaxed);
   if (frame == nullptr || frame->function == 0 || frame->call == nullptr) return nullptr;
   const vmpi::Call& call = *frame->call;
@@ -16,7 +15,7 @@ const vmpi::Call* ThreadStand::open_call(const ThreadRecorder& thread, std::uint
   return is_whole ? &call : nullptr;
 }
 
-void ThreadStand::look_at(const ThreadRecorder& thread) noexcept {
+void ThreadState::read(const ThreadRecorder& thread) noexcept {
   count_ = 0;
   path_ = sampled_ = {};
   is_in_mpi_ = false;
@@ -35,7 +34,7 @@ void ThreadStand::look_at(const ThreadRecorder& thread) noexcept {
   path_ = frames.subspan(static_cast<std::size_t>(caller - frames.begin()));
 }
 
-void ThreadStand::add_recent(const ThreadRecorder& thread) noexcept {
+void ThreadState::add_recent(const ThreadRecorder& thread) noexcept {
   RecentCalls mpi, posix;
   thread.recent(mpi, posix);
   std::array<RecentCall, 2 * RecentCalls::kMost> all;
@@ -50,7 +49,7 @@ void ThreadStand::add_recent(const ThreadRecorder& thread) noexcept {
   count_ = kept;
 }
 
-void ThreadStand::add_posix(const ThreadRecorder& thread) noexcept {
+void ThreadState::add_posix(const ThreadRecorder& thread) noexcept {
   const ObservedPosix* const observed = thread.in_posix.load(std::memory_order_relaxed);
   if (observed == nullptr || observed->function == 0 || observed->call == nullptr) return;
   const OpenPosixCall& call = *observed->call;
@@ -71,7 +70,7 @@ void ThreadStand::add_posix(const ThreadRecorder& thread) noexcept {
   path_ = std::span(walked_).first(unwinder_.walk(caller, {}, walked_).frames);
 }
 
-void ThreadStand::find_sample(const ThreadRecorder& thread) noexcept {
+void ThreadState::find_sample(const ThreadRecorder& thread) noexcept {
   const CallingContexts* const contexts = thread.contexts.load(std::memory_order_acquire);
   const LastSample& last = thread.last_sample;
   if (contexts == nullptr || last.tick.load(std::memory_order_relaxed) <= thread.last_mpi_end()) return;

@@ -1,5 +1,4 @@
-// See standing.hpp.
-#include "instrument/process/watch/standing.hpp"
+#include "instrument/process/watch/process_state_writer.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -9,13 +8,13 @@
 #include <string_view>
 
 #include "instrument/format/definition_writer.hpp"
-#include "instrument/format/stands.hpp"
+#include "instrument/format/process_states.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/process_stat.hpp"
-#include "instrument/process/watch/thread_stand.hpp"
+#include "instrument/process/watch/thread_state.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::instrument {
@@ -33,12 +32,12 @@ std::string path_of_program() {
 
 }  // namespace
 
-Standing::Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds,
-                   std::size_t helpers)
+ProcessStateWriter::ProcessStateWriter(Session& of, const PackIdentity& identity, const std::string& folder,
+                                       double seconds, std::size_t helpers)
     : session_(of),
       identity_(identity),
       folder_(folder),
-      name_(stand_name(identity.partition, identity.rank)),
+      name_(process_state_name(identity.partition, identity.rank)),
       beside_(name_ + ".part"),
       program_(path_of_program()),
       stat_path_(fmt::format("/proc/{}/stat", ::getpid())),
@@ -46,34 +45,34 @@ Standing::Standing(Session& of, const PackIdentity& identity, const std::string&
       ticks_(seconds > 0 ? static_cast<std::uint64_t>(seconds * identity.ticks_per_second) : UINT64_MAX / 2),
       helpers_(helpers) {}
 
-std::uint64_t Standing::last_progress() const noexcept {
+std::uint64_t ProcessStateWriter::last_progress() const noexcept {
   std::uint64_t last = std::max(start_tick_, finalizes_since.load(std::memory_order_relaxed));
   session_.recorder.threads.for_each_owned([&](const ThreadRecorder& thread) {
     last = std::max(last, thread.last_mpi_end());
-    const vmpi::Call* const call = ThreadStand::open_call(thread, UINT64_MAX);
+    const vmpi::Call* const call = ThreadState::open_call(thread, UINT64_MAX);
     if (call != nullptr) last = std::max(last, call->begin);
   });
   return last;
 }
 
-bool Standing::is_asked() const noexcept {
+bool ProcessStateWriter::is_requested() const noexcept {
   struct stat found {};
-  return OwnFolder(folder_.c_str()).look(kAskName, found) == 0;
+  return OwnFolder(folder_.c_str()).look(kStateRequestName, found) == 0;
 }
 
-void Standing::leave() noexcept {
+void ProcessStateWriter::remove_file() noexcept {
   if (written_ == 0) return;
   OwnFolder(folder_.c_str()).remove(name_.c_str());
   written_ = 0;
 }
 
-void Standing::look() noexcept {
-  if (vmpi::is_finalized.load(std::memory_order_relaxed)) return leave();
+void ProcessStateWriter::check() noexcept {
+  if (vmpi::is_finalized.load(std::memory_order_relaxed)) return remove_file();
   const std::uint64_t tick = now(), since = last_progress();
-  const bool asked = is_asked();
+  const bool asked = is_requested();
   if (tick < since + ticks_) {
-    if (!asked) leave();
-    // So that the first file knows what the process did lately.
+    if (!asked) remove_file();
+    // So that the first file covers the recent activity of the process.
     if (tick < since + ticks_ / 4) {
       time_before_ = 0;
     } else if (time_before_ == 0) {
@@ -85,8 +84,8 @@ void Standing::look() noexcept {
   if (asked || written_ == 0 || written_since_ != since || tick > written_ + refresh) write(tick, since);
 }
 
-Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept {
-  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always
+ProcessStateWriter::CpuTime ProcessStateWriter::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept {
+  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always this long
   const std::uint64_t cpu = cpu_ticks * kTickNanoseconds,
                       time = static_cast<std::uint64_t>(static_cast<double>(tick) / identity_.ticks_per_second * 1e9);
   CpuTime lately;
@@ -96,8 +95,8 @@ Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_
   return lately;
 }
 
-// False: not those of all communicators. described: those whose definitions are there.
-bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept {
+// False: collectives of some communicators are missing. described: communicators with a definition in the file.
+bool ProcessStateWriter::add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept {
   const Communicators& all = session_.mpi.communicators();
   std::size_t added = 0;
   const auto add = [&](std::uint32_t comm) {
@@ -105,7 +104,7 @@ bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint3
     if (known == nullptr || (all.begun(comm) == 0 && comm != kWorldComm)) return true;
     if (++added > kCommsShown) return false;
     if (std::find(described.begin(), described.end(), comm) == described.end()) {
-      CommunicatorDefinition definition = known->definition;  // says which it is, not who is in it
+      CommunicatorDefinition definition = known->definition;  // identifies it, without its members
       definition.range_count = 0;
       if (!out.add(definition, {}, {})) return false;
     }
@@ -122,7 +121,7 @@ bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint3
   return is_whole && all.defined() <= Communicators::kKept;
 }
 
-std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since) noexcept {
+std::size_t ProcessStateWriter::write_definitions(std::uint64_t tick, std::uint64_t since) noexcept {
   constexpr std::size_t kRoom = std::size_t{48} << 10;
   DefinitionWriter out{std::span<std::byte>(room_).first(kRoom).subspan(sizeof(PackHeader))};
   const std::uint64_t finalizes = finalizes_since.load(std::memory_order_relaxed);
@@ -130,14 +129,15 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   const CpuTime lately = take_cpu_time(tick, state.cpu_ticks);
   const bool is_stopped = state.state == 'T' || state.state == 't';
   const bool is_asleep = state.state == 'S' || state.state == 'D';
-  StandDefinition stand{tick,
-                        since,
-                        lately.cpu_ns,
-                        lately.wall_ns,
-                        (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u) | (is_asleep ? kSleeps : 0u),
-                        0};
-  bool fits = out.add(stand);
-  ThreadStand thread_stand(session_, unwinder_, tick);
+  ProcessStateDefinition process{
+      tick,
+      since,
+      lately.cpu_ns,
+      lately.wall_ns,
+      (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u) | (is_asleep ? kSleeps : 0u),
+      0};
+  bool fits = out.add(process);
+  ThreadState thread_state(session_, unwinder_, tick);
   std::size_t threads = 0, in_mpi = 0, comms = 0;
   std::array<std::uint32_t, kCommsShown> described{};
   std::array<std::uint32_t, kThreadsShown * kMostFrames> defined{};
@@ -162,9 +162,9 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   };
   session_.recorder.threads.for_each_owned([&](const ThreadRecorder& thread) {
     if (++threads > kThreadsShown || finalizes != 0) return;
-    thread_stand.look_at(thread);
-    in_mpi += thread_stand.is_in_mpi() ? 1 : 0;
-    const auto calls = thread_stand.calls();
+    thread_state.read(thread);
+    in_mpi += thread_state.is_in_mpi() ? 1 : 0;
+    const auto calls = thread_state.calls();
     for (const RecentCall& call : calls) {
       if ((call.flags & (kOpenCall | kPendingPart)) == 0 || (call.flags & kPosixCallFlag) != 0) continue;
       const std::uint32_t comm = comm_of(call.word);
@@ -178,19 +178,20 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
     if (!calls.empty())
       fits = fits &&
              out.add(RecentCallsDefinition{thread.number(), static_cast<std::uint32_t>(calls.size()), tick}, calls);
-    add_stack(thread.number(), StackOf::kOpenCall, thread_stand.path());
-    add_stack(thread.number(), StackOf::kSample, thread_stand.sampled());
+    add_stack(thread.number(), StackOf::kOpenCall, thread_state.path());
+    add_stack(thread.number(), StackOf::kSample, thread_state.sampled());
   });
-  if (session_.thread_level() == MPI_THREAD_MULTIPLE && state.threads > helpers_ + in_mpi) stand.flags |= kFreeThreads;
-  if (!add_collectives(out, std::span(described).first(comms))) stand.flags |= kCollectivesMissing;
-  // The first of all, whose flags are known now.
-  std::copy_n(reinterpret_cast<const std::byte*>(&stand), sizeof stand,
+  if (session_.thread_level() == MPI_THREAD_MULTIPLE && state.threads > helpers_ + in_mpi)
+    process.flags |= kFreeThreads;
+  if (!add_collectives(out, std::span(described).first(comms))) process.flags |= kCollectivesMissing;
+  // The definition at the front, with flags that are known only now.
+  std::copy_n(reinterpret_cast<const std::byte*>(&process), sizeof process,
               room_.begin() + static_cast<std::ptrdiff_t>(sizeof(PackHeader) + sizeof(DefinitionHeader)));
   write_header(0, PackClass::kDefinitions, out.bytes(), out.count(), tick);
   return sizeof(PackHeader) + out.bytes();
 }
 
-std::size_t Standing::write_totals(std::size_t at, std::uint64_t tick) noexcept {
+std::size_t ProcessStateWriter::write_totals(std::size_t at, std::uint64_t tick) noexcept {
   const std::size_t room = (room_.size() - at - sizeof(PackHeader)) / sizeof(TotalsRecord);
   auto* const records = reinterpret_cast<TotalsRecord*>(room_.data() + at + sizeof(PackHeader));
   const std::size_t count = session_.recorder.totals(std::span(records, room));
@@ -198,8 +199,8 @@ std::size_t Standing::write_totals(std::size_t at, std::uint64_t tick) noexcept 
   return sizeof(PackHeader) + count * sizeof(TotalsRecord);
 }
 
-void Standing::write_header(std::size_t at, PackClass pack_class, std::size_t payload_bytes, std::size_t records,
-                            std::uint64_t tick) noexcept {
+void ProcessStateWriter::write_header(std::size_t at, PackClass pack_class, std::size_t payload_bytes,
+                                      std::size_t records, std::uint64_t tick) noexcept {
   PackHeader header{};
   session_.recorder.sender.describe(header);
   header.magic = kPackMagic;
@@ -212,7 +213,7 @@ void Standing::write_header(std::size_t at, PackClass pack_class, std::size_t pa
               room_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
+void ProcessStateWriter::write(std::uint64_t tick, std::uint64_t since) noexcept {
   std::size_t bytes = write_definitions(tick, since);
   bytes += write_totals(bytes, tick);
   const OwnFolder folder(folder_.c_str());

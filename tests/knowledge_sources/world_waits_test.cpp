@@ -4,6 +4,7 @@
 #include <random>
 
 #include "fixture.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -179,7 +180,7 @@ struct WorldWaiting {
 TEST(WorldWaits, AreTheSameForOneProgramAndForSeveral) {
   const std::vector<Sizes> divisions{{2, 4}, {5, 1}, {1, 2, 3}, {1, 1, 1, 1, 1, 1}};
   std::uint64_t messages = 0, between = 0;
-  for (std::uint32_t seed = 0; seed < 80; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(80); ++seed) {
     RandomWorld one(seed, {6}), several(seed, divisions[seed % divisions.size()]);
     one.run(120);
     several.run(120);
@@ -210,8 +211,8 @@ TEST(WorldWaits, AreTheSameForOneProgramAndForSeveral) {
     }
     messages += seen.messages;
   }
-  EXPECT_GT(messages, 4000u);
-  EXPECT_GT(between, 1000u);
+  EXPECT_GT(messages, rounds(4000));
+  EXPECT_GT(between, rounds(1000));
 }
 
 // Rank 2, of the second program, computes before each sum.

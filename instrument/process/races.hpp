@@ -10,7 +10,7 @@ namespace ardoise::instrument {
 
 struct RaceSettings {
   std::string record, force;  // folders; "": not
-  bool stops_when_departing = false;
+  bool stops_at_divergence = false;
   double patience_seconds = 60;  // after which a forced wait is told; 0: never
 };
 

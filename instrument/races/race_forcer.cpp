@@ -120,7 +120,7 @@ std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, c
   settings_.say(
       fmt::format("rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
                   settings_.rank, thread.decisions, thread.number - 1, recorded, named(here), why,
-                  settings_.stops ? "The program is stopped (--when-departing stop)."
+                  settings_.stops ? "The program is stopped (--replay-divergence stop)."
                                   : "Nothing is forced on this rank from here on."));
   if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
   return nullptr;
@@ -218,7 +218,7 @@ void RaceForcer::depart_from_wait(Thread& thread, const std::string& who) {
   note_departure(here);
   settings_.say(fmt::format(
       "rank {} departs from the record in {}: {}. {}", settings_.rank, named(here), who,
-      settings_.stops ? "The program is stopped (--when-departing stop)."
+      settings_.stops ? "The program is stopped (--replay-divergence stop)."
       : stops         ? "The receive was posted for that message and cannot get another one: the program is stopped."
                       : "Nothing is forced on this rank from here on."));
   if (stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);

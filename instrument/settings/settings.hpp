@@ -25,13 +25,13 @@ struct Settings {
   FunctionSet sums;                   // whose calls become part of sums at once
   bool arguments = false;             // of MPI calls are recorded
   bool call_stacks = false;           // of calls of MPI and I/O are recorded
-  double patience_seconds = 5;        // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
+  double finalize_seconds = 5;        // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
   double hang_seconds = 60;           // without progress in MPI, after which a launch is said to hang; 0: never
   double flush_seconds = 1.0;         // age at which a partly filled bin is sent
   std::string capture_directory;      // "": none
   bool no_command = false;            // of the command line only the program's name is kept
-  std::string record_races, force;    // folders of records of races; "": none
-  bool stops_when_departing = false;  // where a program departs from the record that it is forced to
+  std::string record_races, replay_races;  // folders of records of races; "": none
+  bool stops_at_divergence = false;        // where a program departs from the record that it is forced to
   std::string complaint;              // sentences about values of any option of programs that are not allowed; "": none
 };
 

@@ -201,9 +201,9 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
     for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
     ::kill(analyzer, SIGCONT);
   });
-  const auto result = ardoise({"--patience", "0.5"}, {"-n", "2", RING, "20000", "late", late});
+  const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "late", late});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--patience)"));
+  EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--finalize-timeout)"));
   EXPECT_THAT(result.output, HasSubstr("2 of 2 processes of ring_program ended without finishing their measurement"));
 }
 

@@ -27,8 +27,8 @@ class RacesTest : public LaunchFixture {
         {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--record-races", record_}, launch);
   }
   [[nodiscard]] Captured forced(const Words& launch, const Words& options = {}) const {
-    Words words{"timeout",           "100",     ARDOISE, "--no-report", "--quiet", "--output",
-                output_ + "-forced", "--force", record_};
+    Words words{"timeout",        "100",  ARDOISE, "--no-report", "--quiet", "--output", output_ + "-forced",
+                "--replay-races", record_};
     words.insert(words.end(), options.begin(), options.end());
     return launched(words, launch);
   }
@@ -88,7 +88,7 @@ TEST_F(RacesTest, AndSoDoProgramsInFortran) {
 
 TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   ASSERT_EQ(recorded({"-n", "3", RACES_PROGRAM, "1", "20"}).status, 0);
-  const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--when-departing", "stop"});
+  const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--replay-divergence", "stop"});
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.output,
               AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
@@ -98,7 +98,7 @@ TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
   EXPECT_EQ(shorter.status, 0);
   EXPECT_THAT(shorter.output, HasSubstr("; now: MPI_Finalize."));
-  const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--when-departing", "stop"});
+  const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--replay-divergence", "stop"});
   EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
 }
 

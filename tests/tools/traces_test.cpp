@@ -295,8 +295,8 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
 TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
   for (const std::string flush : {"1", "0.01"}) {
     for (const std::string how : {"segv", "kill", "mpi_abort"}) {
-      const auto result =
-          ardoise({"--trace", "all", "--analyzers", "2"}, {"-n", "3", "env", "ARDOISE_FLUSH=" + flush, ENDINGS, how});
+      const auto result = ardoise({"--trace", "all", "--analyzers", "2"},
+                                  {"-n", "3", "env", "ARDOISE_FLUSH_EVERY=" + flush, ENDINGS, how});
       EXPECT_NE(result.status, 0);
       const auto printed = trace();
       EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));

@@ -210,10 +210,10 @@ void Session::finish() {
   const bool all_taken = recorder.finish(end.tick);
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {
-    say(
-        fmt::format("the analyzer took nothing for {} s (--patience): what it has not taken is missing in the report, "
-                    "and the program goes on.",
-                    settings_.patience_seconds));
+    say(fmt::format(
+        "the analyzer took nothing for {} s (--finalize-timeout): what it has not taken is missing in the report, "
+        "and the program goes on.",
+        settings_.finalize_seconds));
   }
 }
 

@@ -74,7 +74,7 @@ Options typed(const OptionValues& values) {
   options.time_limit = time_limit(values);
   options.capture = values.text(*option("capture"));
   options.record_races = values.text(*option("record-races"));
-  options.force = values.text(*option("force"));
+  options.replay_races = values.text(*option("replay-races"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
   options.no_command = values.is_on(*option("no-command"));
   options.quiet = values.is_on(*option("quiet"));

@@ -28,7 +28,7 @@ struct Options {
   bool separate = false;                // each program has a world of its own
   std::optional<TimeLimit> time_limit;
   std::string capture;              // folder; "": none
-  std::string record_races, force;  // folders; "": none
+  std::string record_races, replay_races;  // folders; "": none
   std::string disabled;             // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
   bool no_command = false;          // profile.json has the names of launcher and programs alone
   bool quiet = false;

@@ -24,7 +24,7 @@ namespace ardoise::launcher {
 
 int control(int argc, char** argv) {
   CLI::App app{
-      "Changes settings of a running launch: rate, period, sample-share, record, flush (see ardoise --help); "
+      "Changes settings of a running launch: rate, period, sample-share, record, flush-every (see ardoise --help); "
       "snapshot=NAME takes a snapshot. Without settings it prints the changes so far.",
       "ardoise control"};
   std::vector<std::string> settings;

@@ -134,6 +134,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     }
   }
   options.render = !values.is_on(*option("no-report"));
+  options.short_report = values.text(*option("report")) == "short";
   options.snapshot_seconds = values.seconds(*option("snapshot-every"));
   options.save_every_seconds = values.seconds(*option("save-every"));
   options.quiet = values.is_on(*option("quiet"));

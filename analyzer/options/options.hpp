@@ -21,6 +21,7 @@ struct Options {
   std::string rules_fault;  // why there are none, where `ardoise` could read them
   std::string command;      // the launch line, for the report
   bool render = true;
+  bool short_report = false;
   bool quiet = false;
   bool check = false;            // load the plug-ins, say what is wrong, end
   bool merge = false;            // make the report of a launch that was ended (merge_states.hpp)

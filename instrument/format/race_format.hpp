@@ -89,12 +89,12 @@ inline constexpr const char* kRaceFileEnd = ".races";
 inline constexpr const char* kRaceOpenEnd = ".open";    // behind the file's name
 inline constexpr const char* kRaceSites = "sites.txt";  // of the launcher: names of call sites (races/race_sites.hpp)
 
-// In the output folder: where processes have departed from the record, a line each: rank, function, module, offset,
+// In the output folder: where processes have diverged from the record, a line each: rank, function, module, offset,
 // between tabs. The launcher says what the process could not: file and line.
-inline constexpr const char* kRaceDepartures = ".departures";
+inline constexpr const char* kRaceDivergences = ".divergences";
 
 // Beside it: which processes of a forced run have come to MPI_Finalize, in any order. The launcher removes it.
-inline constexpr const char* kRaceEnded = ".departures.ended";
+inline constexpr const char* kRaceEnded = ".divergences.ended";
 struct RaceEnded {
   std::int32_t partition, rank;
 };

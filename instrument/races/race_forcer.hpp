@@ -34,10 +34,10 @@ class RaceForcer {
     Say say;
     int partition, rank, ranks;
     MPI_Comm world;           // the program's
-    bool stops;               // where the program departs
+    bool stops;               // where the program diverges
     double patience_seconds;  // after which a wait is told; 0: never
     std::string folder;       // of the record: names of call sites
-    std::string output;       // folder of kRaceDepartures and kRaceEnded; "": none
+    std::string output;       // folder of kRaceDivergences and kRaceEnded; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
@@ -89,11 +89,11 @@ class RaceForcer {
   Thread& thread();
   [[nodiscard]] std::string read_outcomes();
   [[nodiscard]] const Outcome* outcome_of_next_post(Thread& thread);
-  // The next decision, if the call is the one that has made it; nullptr: the program has departed.
+  // The next decision, if the call is the one that has made it; nullptr: the program has diverged.
   [[nodiscard]] const RaceEntry* next(Thread& thread, const vmpi::Call& call, std::size_t values);
-  std::nullptr_t depart(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
+  std::nullptr_t diverge(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
   [[nodiscard]] std::string named(const RaceKey& key);
-  void note_departure(const RaceKey& key);
+  void note_divergence(const RaceKey& key);
   void append_to(const char* name, const void* bytes, std::size_t size) const;  // in the output folder
 
   void pin(vmpi::CallOverride& changes, std::int32_t source, std::int32_t tag) const;
@@ -110,14 +110,14 @@ class RaceForcer {
   // Until the condition holds, which asks MPI; tells once when that takes long.
   void wait_until(Thread& thread, auto&& is_done);
   void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::CallOverride& changes);
-  // Another rank has departed from the record: it may never send what this one waits for.
-  [[nodiscard]] bool has_other_departed() const;
+  // Another rank has diverged from the record: it may never send what this one waits for.
+  [[nodiscard]] bool has_other_diverged() const;
   void give_up(Thread& thread);
   void note_end() const;
   [[nodiscard]] int world_rank(MPI_Comm comm, int rank) const;
   // The sender has ended, or, where that is not known, all other ranks have: a clause. "": not yet.
   [[nodiscard]] std::string who_has_ended(const Wait& wait) const;
-  void depart_from_wait(Thread& thread, const std::string& who);
+  void diverge_from_wait(Thread& thread, const std::string& who);
   [[nodiscard]] int sender_of(MPI_Request request);
   void wait_for_posted(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   void look_at_clock(Thread& thread);
@@ -125,7 +125,7 @@ class RaceForcer {
   const Settings settings_;
   const std::unique_ptr<RaceFile> file_;
   MPI_Comm nowhere_ = MPI_COMM_NULL;  // nothing is sent there
-  std::atomic<bool> departed_ = false;
+  std::atomic<bool> diverged_ = false;
   std::atomic<std::uint32_t> substitutes_ = 0;  // requests that stand for others
   RaceReceives receives_;
   std::vector<std::vector<Outcome>> outcomes_;  // of each stream, in the order of posting

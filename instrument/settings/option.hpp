@@ -20,10 +20,14 @@ enum class OptionKind : std::uint8_t {
   kChoice,    // one of the words in `value`, between '|'
   kSample,    // off, cpu or an event that a thread can be interrupted by
   kCounters,  // events, separated by commas
+  kRanges,    // numbers, "0-3,8"
   kRecord,    // as function_set.hpp reads it
   kText,      // anything
   kFolder     // a path, made absolute before it is forwarded
 };
+
+// Where --help lists an option of a launch. kTuning: with --help-expert alone.
+enum class OptionGroup : std::uint8_t { kOutput, kMeasured, kLimits, kRaces, kTraces, kTuning };
 
 // Option::flags: who needs it; it changes while the program runs (ardoise control); it may be given several
 // times, on the command line only.
@@ -38,6 +42,7 @@ struct Option {
   double least = 0, most = 0;        // kCount, kNumber, kSize, kDuration
   unsigned flags = 0;
   std::string_view help{};
+  OptionGroup group = OptionGroup::kOutput;
   char letter = '\0';  // 'o': -o is --output, too
 
   [[nodiscard]] std::string variable() const;  // "": it repeats

@@ -31,7 +31,7 @@ struct Settings {
   std::string capture_directory;      // "": none
   bool no_command = false;            // of the command line only the program's name is kept
   std::string record_races, replay_races;  // folders of records of races; "": none
-  bool stops_at_divergence = false;        // where a program departs from the record that it is forced to
+  bool stops_at_divergence = false;        // where a program diverges from the record that it is forced to
   std::string complaint;              // sentences about values of any option of programs that are not allowed; "": none
 };
 

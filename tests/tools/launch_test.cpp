@@ -391,7 +391,7 @@ TEST_F(LaunchTest, OneCaptureReplaysToTheSameNumbers) {
   ASSERT_EQ(ardoise({"--capture", packs}, {"-n", "3", RING, "500"}).status, 0);
   const auto live = profile();
   const auto again = (folder_ / "again").string();
-  const auto result = run_and_read({ANALYZER, "--replay", packs, "--output", again, "--no-report"});
+  const auto result = run_and_read({ARDOISE, "report", packs, "--output", again, "--no-report"});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto replayed = reports::read_profile_json(again + "/profile.json");
   ASSERT_TRUE(replayed) << replayed.error;

@@ -158,7 +158,7 @@ void check_races(const Options& options, const LaunchLine& line, const std::vect
 
 void tell_races(const Options& options, const fs::path& output) {
   if (!options.replay_races.empty()) {
-    for (const std::string& clause : take_departures(output)) say("{}.", clause);
+    for (const std::string& clause : take_divergences(output)) say("{}.", clause);
   }
   if (options.record_races.empty()) return;
   const RecordedRaces races = name_race_sites(options.record_races);

@@ -24,11 +24,11 @@ struct RecordedRaces {
   std::uint64_t bytes = 0;
 };
 // After --record-races: looks call sites up in the programs, and leaves their names in the folder (sites.txt), where
-// processes that depart from the record find them.
+// processes that diverge from the record find them.
 RecordedRaces name_race_sites(const std::filesystem::path& folder);
 
-// After --replay-races: where processes have departed from the record, a clause for each: "rank 3 has departed in
+// After --replay-races: where processes have diverged from the record, a clause for each: "rank 3 has diverged in
 // MPI_Iprobe at main in solver.c:12". Their notes are removed from the output folder.
-std::vector<std::string> take_departures(const std::filesystem::path& output);
+std::vector<std::string> take_divergences(const std::filesystem::path& output);
 
 }  // namespace ardoise::launcher

@@ -144,7 +144,7 @@ RenderResult report_again(const std::string& profile_json, RenderOptions options
   summary = summary_text(document_of(*run.value));
   Outcome written = make_own_folder(options.output);
   if (written) written = write_file(options.output + "/summary.txt", summary);
-  if (!written) return {.error = written.error};
+  if (!written || !options.render) return {.error = written.error};
   return render_report(*run.value, options);
 }
 

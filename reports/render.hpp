@@ -21,6 +21,7 @@ namespace ardoise::reports {
 
 struct RenderOptions {
   std::string output;  // folder; created if missing
+  bool render = true;  // false: report_again() makes no PDF
   ReportLength length = ReportLength::full;
   double graph_timeout_seconds = 20;   // for one Graphviz layout; after that nodes are drawn on a circle, with a notice
   double latex_timeout_seconds = 120;  // for one run of LaTeX

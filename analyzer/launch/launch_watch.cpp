@@ -59,7 +59,7 @@ LaunchWatch::LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& optio
       answers_(loop.every(SnapshotRequests::kPeriod, [this] { answer(); })),
       renewals_(loop.every(kRenewal, [this] { renew_first_state(); })),
       hangs_(loop.every(hang_period(setting_.hang_seconds), [this] { look_for_a_hang(); })),
-      keeps_(loop.every(keep_period(options.keep_safe_seconds), [this] { keep(); })) {
+      keeps_(loop.every(keep_period(options.save_every_seconds), [this] { keep(); })) {
   if (setting_.hang_seconds > 0)
     hang_watch_.emplace(HangWatch::Setting{options.output, setting_.hang_seconds, setting_.rank, setting_.analyzers},
                         setting_.programs);

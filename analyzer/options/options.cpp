@@ -134,8 +134,9 @@ ParsedOptions parse_options(int argc, char** argv) {
     }
   }
   options.render = !values.is_on(*option("no-report"));
+  options.short_report = values.text(*option("report")) == "short";
   options.snapshot_seconds = values.seconds(*option("snapshot-every"));
-  options.keep_safe_seconds = values.seconds(*option("keep-safe"));
+  options.save_every_seconds = values.seconds(*option("save-every"));
   options.quiet = values.is_on(*option("quiet"));
   // The settings of a captured run are not known.
   if (options.replay.empty()) options.settings = settings_of_run(values, on_command_line, get);

@@ -21,18 +21,19 @@ struct Options {
   std::string rules_fault;  // why there are none, where `ardoise` could read them
   std::string command;      // the launch line, for the report
   bool render = true;
+  bool short_report = false;
   bool quiet = false;
   bool check = false;            // load the plug-ins, say what is wrong, end
   bool merge = false;            // make the report of a launch that was ended (merge_states.hpp)
   bool snapshot = false;         // say what a running launch has measured so far (snapshot.hpp)
   bool control = false;          // tell the processes of a running launch something (control.hpp)
-  std::string control_settings;  // "rate=1000 flush=0.5"; "": what was told so far
+  std::string control_settings;  // "rate=1000 flush-every=0.5"; "": what was told so far
   std::string control_ranks = "*", control_program = "*";
   double control_wait_seconds = 10;
   bool keep = false;              // with snapshot: write profile.json and summary.txt, too
   std::string trace;              // what of the run; "": nothing
   double snapshot_seconds = 0;    // between two of each rank in a file of them; 0: no file
-  double keep_safe_seconds = 0;   // between two of these while the programs run; 0: none
+  double save_every_seconds = 0;  // between two of these while the programs run; 0: none
   std::optional<int> job_status;  // of mpirun, for the report of a launch that was ended
   std::string ended_by;           // of that launch, as reports::Run::ended_by
   std::string called_by;          // the command of ardoise in whose name this process speaks; "": its own

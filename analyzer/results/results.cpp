@@ -115,7 +115,9 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
       return kIncomplete;
     }
     if (!options.render) return status;
-    const auto rendered = reports::render_report(run, {.output = options.output});
+    const auto rendered = reports::render_report(
+        run, {.output = options.output,
+              .length = options.short_report ? reports::ReportLength::brief : reports::ReportLength::full});
     for (const auto& notice : rendered.notices) say(notice);
     if (!rendered.ok()) {
       say(rendered.error);

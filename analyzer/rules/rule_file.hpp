@@ -2,7 +2,7 @@
 //
 //   # comments and empty lines are allowed
 //   when calls(MPI_Alltoall) > 1000: rate=1000 for 10 s
-//   when bytes(write) > 1 GB: flush=0.25 snapshot=written on all
+//   when bytes(write) > 1 GB: flush-every=0.25 snapshot=written on all
 //   when balance(step) < 0.8: rate=1000 for 10 s on ranks that differ
 //
 //   rule  = "when" condition ":" NAME=VALUE { NAME=VALUE } { "for" number unit | "on" target }

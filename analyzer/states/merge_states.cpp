@@ -204,7 +204,7 @@ int merge_safe_states(const Options& options) {
         merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
         left.complete < left.processes ? "" : " Sums of calls are complete, data on single calls is not."));
   }
-  // An older profile (--keep-safe) may exist: the states stay if none was written now.
+  // An older profile (--save-every) may exist: the states stay if none was written now.
   const fs::path profile = fs::path(options.output) / "profile.json";
   std::error_code ignored;
   const auto before = fs::last_write_time(profile, ignored);

@@ -91,13 +91,13 @@ inline constexpr const char* kRaceOpenEnd = ".open";  // appended to the file's 
 // Written by the launcher: names of call sites (races/race_sites.hpp).
 inline constexpr const char* kRaceSites = "sites.txt";
 
-// File in the output folder that lists where processes departed from the record. A line has rank, function, module,
-// offset, separated by tabs. The launcher reports the departures with file and line.
-inline constexpr const char* kRaceDepartures = ".departures";
+// File in the output folder that lists where processes diverged from the record. A line has rank, function, module,
+// offset, separated by tabs. The launcher reports the divergences with file and line.
+inline constexpr const char* kRaceDivergences = ".divergences";
 
 // File beside it that lists the processes of a forced run that reached MPI_Finalize, in any order. The launcher removes
 // it.
-inline constexpr const char* kRaceEnded = ".departures.ended";
+inline constexpr const char* kRaceEnded = ".divergences.ended";
 struct RaceEnded {
   std::int32_t partition, rank;
 };

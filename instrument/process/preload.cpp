@@ -194,8 +194,9 @@ void stop_observing() {
 void control_races(const Settings& settings, int thread_level) {
   const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
   if (settings.disabled || own == nullptr || std::strcmp(own->name, kAnalyzerPartition) == 0) return;
-  call_control = start_races(
-      {settings.record_races, settings.force, settings.stops_when_departing, settings.hang_seconds}, thread_level);
+  call_control =
+      start_races({settings.record_races, settings.replay_races, settings.stops_at_divergence, settings.hang_seconds},
+                  thread_level);
   if (call_control == nullptr) return;
   static const vmpi::Observer idle{.enter = [](vmpi::Call&) noexcept {},
                                    .exit = [](vmpi::Call& call) noexcept { note_for_races(call.function); },
@@ -228,7 +229,7 @@ void start_session(const Settings& settings, int thread_level) {
     route.stream = std::make_unique<StreamTransport>();
     if (const int code =
             route.stream->open(analyzer->id, settings.bin_bytes,
-                               std::chrono::nanoseconds(static_cast<std::int64_t>(settings.patience_seconds * 1e9)));
+                               std::chrono::nanoseconds(static_cast<std::int64_t>(settings.finalize_seconds * 1e9)));
         code != VMPI_SUCCESS) {
       return switch_off(
           fmt::format("no stream to the analyzer ({}); {} runs unobserved.", VMPI_Error_string(code), own->name));

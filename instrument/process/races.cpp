@@ -214,7 +214,7 @@ const vmpi::CallControl* start_forcing(const RaceSettings& settings, const Ident
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
   const std::string output = analyzer != nullptr ? output_folder_of(analyzer->command) : "";
   auto* const made = new RaceForcer({say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(),
-                                     settings.stops_when_departing, settings.patience_seconds, settings.force, output},
+                                     settings.stops_at_divergence, settings.patience_seconds, settings.force, output},
                                     std::move(file));
   if (const std::string clause = made->start();
       says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))

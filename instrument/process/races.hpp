@@ -10,7 +10,7 @@ namespace ardoise::instrument {
 
 struct RaceSettings {
   std::string record, force;  // folders; "": off
-  bool stops_when_departing = false;
+  bool stops_at_divergence = false;
   double patience_seconds = 60;  // a forced wait that takes longer is reported; 0: never
 };
 

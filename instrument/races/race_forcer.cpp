@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kAnyNumber = SIZE_MAX;
 constexpr std::size_t kMostOutcomes = std::size_t{1} << 27;  // of all threads: 2 GiB
-constexpr int kDepartedStatus = 3;
+constexpr int kDivergedStatus = 3;
 
 RaceForcer* the_forcer = nullptr;
 MPI_Request behind_in_forcer(MPI_Request request) noexcept { return the_forcer->behind(request); }
@@ -98,10 +98,10 @@ std::string RaceForcer::named(const RaceKey& key) {
   return text;
 }
 
-void RaceForcer::note_departure(const RaceKey& key) {
+void RaceForcer::note_divergence(const RaceKey& key) {
   if (settings_.output.empty()) return;
   const std::string line = fmt::format("{}\t{}\t{}\t{:x}\n", settings_.rank, key.function, key.module, key.offset);
-  append_to(kRaceDepartures, line.data(), line.size());
+  append_to(kRaceDivergences, line.data(), line.size());
 }
 
 void RaceForcer::append_to(const char* name, const void* bytes, std::size_t size) const {
@@ -111,17 +111,17 @@ void RaceForcer::append_to(const char* name, const void* bytes, std::size_t size
   ::syscall(SYS_close, file);
 }
 
-std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, const Call& call,
-                                  const std::string& why) {
-  if (departed_.exchange(true, std::memory_order_relaxed)) return nullptr;
+std::nullptr_t RaceForcer::diverge(Thread& thread, const std::string& recorded, const Call& call,
+                                   const std::string& why) {
+  if (diverged_.exchange(true, std::memory_order_relaxed)) return nullptr;
   const RaceKey here = RacePlaces::describe(call);
-  note_departure(here);
+  note_divergence(here);
   settings_.say(
-      fmt::format("rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
+      fmt::format("rank {} diverges from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
                   settings_.rank, thread.decisions, thread.number - 1, recorded, named(here), why,
-                  settings_.stops ? "The program is stopped (--when-departing stop)."
+                  settings_.stops ? "The program is stopped (--replay-divergence stop)."
                                   : "Nothing is forced on this rank from here on."));
-  if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
+  if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDivergedStatus);
   return nullptr;
 }
 
@@ -133,20 +133,20 @@ const RaceEntry* RaceForcer::next(Thread& thread, const Call& call, std::size_t 
                             : file_->end() && file_->end()->why == RaceEndReason::kFinalized
                                 ? "no further decision"
                                 : "the record ends here, it is incomplete";
-    return depart(thread, end, call, "");
+    return diverge(thread, end, call, "");
   }
   std::uint32_t& number = thread.places.number(call);
   if (number != entry->key) [[unlikely]] {
     const RaceKey& recorded = thread.stream.keys()[entry->key];
-    if (number != RacePlaces::kUnknown) return depart(thread, named(recorded), call, "");
+    if (number != RacePlaces::kUnknown) return diverge(thread, named(recorded), call, "");
     const RaceKey key = RacePlaces::describe(call);
     if (key.function != recorded.function || key.offset != recorded.offset || key.comm_size != recorded.comm_size ||
         module_file(key.module) != module_file(recorded.module))
-      return depart(thread, named(recorded), call, "");
+      return diverge(thread, named(recorded), call, "");
     number = entry->key;
   }
   if (entry->values.size() != values && values != kAnyNumber)
-    return depart(thread, named(thread.stream.keys()[entry->key]), call, " with other wildcards");
+    return diverge(thread, named(thread.stream.keys()[entry->key]), call, " with other wildcards");
   return entry;
 }
 
@@ -167,9 +167,9 @@ void RaceForcer::begin_wait(Thread& thread, const Call& call, CallOverride& chan
   thread.wait.changes = &changes;
 }
 
-bool RaceForcer::has_other_departed() const {
+bool RaceForcer::has_other_diverged() const {
   struct stat found {};
-  return !settings_.output.empty() && OwnFolder(settings_.output.c_str()).look(kRaceDepartures, found) == 0;
+  return !settings_.output.empty() && OwnFolder(settings_.output.c_str()).look(kRaceDivergences, found) == 0;
 }
 
 void RaceForcer::note_end() const {
@@ -211,16 +211,16 @@ std::string RaceForcer::who_has_ended(const Wait& wait) const {
   return others == settings_.ranks - 1 && others != 0 ? "all other ranks have ended MPI" : "";
 }
 
-void RaceForcer::depart_from_wait(Thread& thread, const std::string& who) {
+void RaceForcer::diverge_from_wait(Thread& thread, const std::string& who) {
   const RaceKey here = RacePlaces::describe(*thread.wait.call);
   const bool stops = settings_.stops || thread.wait.is_posted;
-  note_departure(here);
+  note_divergence(here);
   settings_.say(fmt::format(
-      "rank {} departs from the record in {}: {}. {}", settings_.rank, named(here), who,
-      settings_.stops ? "The program is stopped (--when-departing stop)."
+      "rank {} diverges from the record in {}: {}. {}", settings_.rank, named(here), who,
+      settings_.stops ? "The program is stopped (--replay-divergence stop)."
       : stops         ? "The receive was posted for that message and cannot get another one: the program is stopped."
                       : "Nothing is forced on this rank from here on."));
-  if (stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
+  if (stops) PMPI_Abort(MPI_COMM_WORLD, kDivergedStatus);
 }
 
 // The call continues as the program made it. Posted receives keep what was forced on them.
@@ -229,16 +229,16 @@ void RaceForcer::give_up(Thread& thread) {
   changes.until_true = changes.pins = false;
   changes.kept = nullptr;
   changes.kept_count = 0;
-  if (departed_.exchange(true, std::memory_order_relaxed)) return;
+  if (diverged_.exchange(true, std::memory_order_relaxed)) return;
   settings_.say(
-      fmt::format("rank {} waits in {}, and another rank has departed from the record. Nothing is forced on "
+      fmt::format("rank {} waits in {}, and another rank has diverged from the record. Nothing is forced on "
                   "this rank from here on.",
                   settings_.rank, named(RacePlaces::describe(*thread.wait.call))));
 }
 
 void RaceForcer::look_at_clock(Thread& thread) {
   constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsWithoutSleep = 1024, kRoundsBetweenLooks = 256,
-                          kBetweenDepartures = 1'000'000'000;
+                          kBetweenDivergences = 1'000'000'000;
   constexpr timespec kSleep{0, 20'000};
   Wait& wait = thread.wait;
   // If ranks share processors, the awaited rank needs this one's processor.
@@ -250,18 +250,18 @@ void RaceForcer::look_at_clock(Thread& thread) {
   if (wait.rounds % kRoundsBetweenLooks != 0 || wait.call == nullptr) return;
   const std::uint64_t now = nanoseconds();
   if (wait.begin_ns == 0) wait.begin_ns = wait.looked_ns = now;
-  if (now - wait.looked_ns > kBetweenDepartures) {
+  if (now - wait.looked_ns > kBetweenDivergences) {
     wait.looked_ns = now;
     // Its last message may still be in flight when its end is seen first.
     const std::string who = who_has_ended(wait);
     const bool is_hopeless = !who.empty() && wait.sender_has_ended;
     wait.sender_has_ended = !who.empty();
     if (is_hopeless) {
-      if (wait.is_posted || !departed_.load(std::memory_order_relaxed)) depart_from_wait(thread, who);
-      departed_.store(true, std::memory_order_relaxed);
+      if (wait.is_posted || !diverged_.load(std::memory_order_relaxed)) diverge_from_wait(thread, who);
+      diverged_.store(true, std::memory_order_relaxed);
       return give_up(thread);
     }
-    if (has_other_departed()) return give_up(thread);
+    if (has_other_diverged()) return give_up(thread);
   }
   if (wait.told || settings_.patience_seconds <= 0) return;
   if (static_cast<double>(now - wait.begin_ns) < settings_.patience_seconds * 1e9) return;
@@ -276,7 +276,7 @@ void RaceForcer::look_at_clock(Thread& thread) {
 void RaceForcer::again() { look_at_clock(thread()); }
 
 void RaceForcer::wait_until(Thread& thread, auto&& is_done) {
-  while (!departed_.load(std::memory_order_relaxed) && !is_done()) look_at_clock(thread);
+  while (!diverged_.load(std::memory_order_relaxed) && !is_done()) look_at_clock(thread);
 }
 
 // Lets MPI make progress in place of the skipped call.
@@ -374,7 +374,7 @@ void RaceForcer::force_start(Thread& thread, Call& call, CallOverride& changes) 
   for (int i = 0; i < call.request_count && changes.code == MPI_SUCCESS; ++i) {
     const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
     bool is_open = true;
-    if (receive && !departed_.load(std::memory_order_relaxed) &&
+    if (receive && !diverged_.load(std::memory_order_relaxed) &&
         (!receive->has_wildcard || next(thread, call, 0) != nullptr))
       changes.code = start_instead(thread, call.requests[i], *receive, is_open);
     if (is_open) changes.code = PMPI_Start(&call.requests[i]);
@@ -406,8 +406,8 @@ void RaceForcer::force_any(Thread& thread, Call& call, CallOverride& changes) {
   if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestany ? skip(changes) : void();
   const int index = entry->values[0] - 1;
   if (index >= call.request_count || call.requests[index] == MPI_REQUEST_NULL) {
-    depart(thread, named(thread.stream.keys()[entry->key]), call,
-           fmt::format(", where request {} of {} was the complete one", index, call.request_count));
+    diverge(thread, named(thread.stream.keys()[entry->key]), call,
+            fmt::format(", where request {} of {} was the complete one", index, call.request_count));
     return;
   }
   thread.kept.assign(1, index);
@@ -433,8 +433,8 @@ void RaceForcer::force_some(Thread& thread, Call& call, CallOverride& changes) {
   for (std::size_t i = 1; i < entry->values.size(); ++i) {
     const int index = entry->values[i];
     if (index < 0 || index >= call.request_count || call.requests[index] == MPI_REQUEST_NULL) {
-      depart(thread, named(thread.stream.keys()[entry->key]), call,
-             fmt::format(", where request {} of {} was among the complete ones", index, call.request_count));
+      diverge(thread, named(thread.stream.keys()[entry->key]), call,
+              fmt::format(", where request {} of {} was among the complete ones", index, call.request_count));
       return;
     }
     thread.kept.push_back(index);
@@ -452,7 +452,7 @@ void RaceForcer::force_some(Thread& thread, Call& call, CallOverride& changes) {
   }
 }
 
-// For forced receives, whose message may never come; also after the rank departed.
+// For forced receives, whose message may never come; also after the rank diverged.
 void RaceForcer::wait_for_posted(Thread& thread, Call& call, CallOverride& changes) {
   if (receives_.empty()) return;
   for (int i = 0; i < call.request_count; ++i) {
@@ -488,7 +488,7 @@ void RaceForcer::before(Call& call, CallOverride& changes) {
     return;
   }
   if (kind == RaceKind::kWait) return wait_for_posted(own, call, changes);
-  if (departed_.load(std::memory_order_relaxed)) return;
+  if (diverged_.load(std::memory_order_relaxed)) return;
   switch (kind) {
     case RaceKind::kReceive:
     case RaceKind::kProbe:
@@ -590,17 +590,17 @@ void RaceForcer::after(Call& call, const CallOverride& changes) {
 
 void RaceForcer::finish() {
   note_end();
-  if (departed_.load(std::memory_order_relaxed)) return;
+  if (diverged_.load(std::memory_order_relaxed)) return;
   const MutexLock guard(lock_);
   // A program that died in the recorded run may survive now; its later calls are not in the record.
   for (const auto& thread : threads_) {
     const RaceEntry* const entry = thread->stream.next();
     if (entry == nullptr) continue;
     settings_.say(fmt::format(
-        "rank {} departs from the record after decision {} of its thread {}: recorded: {}; now: MPI_Finalize.",
+        "rank {} diverges from the record after decision {} of its thread {}: recorded: {}; now: MPI_Finalize.",
         settings_.rank, thread->decisions, thread->number - 1, named(thread->stream.keys()[entry->key])));
-    departed_.store(true, std::memory_order_relaxed);
-    note_departure({"MPI_Finalize", "", 0, 0});
+    diverged_.store(true, std::memory_order_relaxed);
+    note_divergence({"MPI_Finalize", "", 0, 0});
     return;
   }
 }

@@ -35,10 +35,10 @@ class RaceForcer {
     Say say;
     int partition, rank, ranks;
     MPI_Comm world;           // the program's world
-    bool stops;               // stop the program when it departs
+    bool stops;               // stop the program when it diverges
     double patience_seconds;  // a wait that takes longer is reported; 0: never
     std::string folder;       // of the record, with the names of call sites
-    std::string output;       // folder of kRaceDepartures and kRaceEnded; "": none
+    std::string output;       // folder of kRaceDivergences and kRaceEnded; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
@@ -90,11 +90,11 @@ class RaceForcer {
   Thread& thread();
   [[nodiscard]] std::string read_outcomes();
   [[nodiscard]] const Outcome* outcome_of_next_post(Thread& thread);
-  // The next decision, if this call is the one that made it; nullptr: the program departed.
+  // The next decision, if this call is the one that made it; nullptr: the program diverged.
   [[nodiscard]] const RaceEntry* next(Thread& thread, const vmpi::Call& call, std::size_t values);
-  std::nullptr_t depart(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
+  std::nullptr_t diverge(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
   [[nodiscard]] std::string named(const RaceKey& key);
-  void note_departure(const RaceKey& key);
+  void note_divergence(const RaceKey& key);
   void append_to(const char* name, const void* bytes, std::size_t size) const;  // in the output folder
 
   void pin(vmpi::CallOverride& changes, std::int32_t source, std::int32_t tag) const;
@@ -111,14 +111,14 @@ class RaceForcer {
   // Waits until the condition, which calls MPI, holds. Reports a long wait once.
   void wait_until(Thread& thread, auto&& is_done);
   void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::CallOverride& changes);
-  // Another rank departed from the record and may never send the awaited message.
-  [[nodiscard]] bool has_other_departed() const;
+  // Another rank diverged from the record and may never send the awaited message.
+  [[nodiscard]] bool has_other_diverged() const;
   void give_up(Thread& thread);
   void note_end() const;
   [[nodiscard]] int world_rank(MPI_Comm comm, int rank) const;
   // A clause if the sender, or, when it is unknown, every other rank has ended; "" otherwise.
   [[nodiscard]] std::string who_has_ended(const Wait& wait) const;
-  void depart_from_wait(Thread& thread, const std::string& who);
+  void diverge_from_wait(Thread& thread, const std::string& who);
   [[nodiscard]] int sender_of(MPI_Request request);
   void wait_for_posted(Thread& thread, vmpi::Call& call, vmpi::CallOverride& changes);
   void look_at_clock(Thread& thread);
@@ -126,7 +126,7 @@ class RaceForcer {
   const Settings settings_;
   const std::unique_ptr<RaceFile> file_;
   MPI_Comm nowhere_ = MPI_COMM_NULL;  // communicator without messages
-  std::atomic<bool> departed_ = false;
+  std::atomic<bool> diverged_ = false;
   std::atomic<std::uint32_t> substitutes_ = 0;  // requests that replace others
   RaceReceives receives_;
   std::vector<std::vector<Outcome>> outcomes_;  // per stream, in the order of posting

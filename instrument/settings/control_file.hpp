@@ -4,7 +4,7 @@
 //
 //   ardoise control 1
 //   1/*/*/rate=1000
-//   2/0-3,8/solver/rate=5000 flush=launch     number/ranks in MPI_COMM_WORLD/program/settings
+//   2/0-3,8/solver/rate=5000 flush-every=launch     number/ranks in MPI_COMM_WORLD/program/settings
 //   3/5/solver/rule=2 rate=1000               of the second rule
 //   4/*/solver/snapshot=warm                  a snapshot of this name, number 4
 //

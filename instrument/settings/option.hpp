@@ -20,10 +20,14 @@ enum class OptionKind : std::uint8_t {
   kChoice,    // one of the words in `value`, between '|'
   kSample,    // off, cpu or an event that can interrupt a thread
   kCounters,  // events, separated by commas
+  kRanges,    // numbers, "0-3,8"
   kRecord,    // in the format of function_set.hpp
   kText,      // anything
   kFolder     // a path, made absolute before it is forwarded
 };
+
+// The group of --help that lists an option of a launch. kTuning: only in --help-expert.
+enum class OptionGroup : std::uint8_t { kOutput, kMeasured, kLimits, kRaces, kTraces, kTuning };
 
 // Flags in Option::flags: the readers of the option; may change while the program runs (ardoise control); may be given
 // several times, on the command line only.
@@ -38,6 +42,7 @@ struct Option {
   double least = 0, most = 0;        // kCount, kNumber, kSize, kDuration
   unsigned flags = 0;
   std::string_view help{};
+  OptionGroup group = OptionGroup::kOutput;
   char letter = '\0';  // 'o': -o is short for --output
 
   [[nodiscard]] std::string variable() const;  // "": the option repeats

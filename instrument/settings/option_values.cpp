@@ -33,17 +33,16 @@ void OptionValues::read_environment(GetVariable get, bool (Option::*wanted)() co
 
 std::vector<std::string> OptionValues::drop_bad() {
   std::vector<std::string> complaints;
-  for (const Option& option : kOptions) {
-    const auto found = given_.find(&option);
-    if (found == given_.end()) continue;
-    for (const std::string& text : found->second.texts) {
-      const auto wanted = what_is_wanted(option, text);
+  std::erase_if(given_, [&](const auto& entry) {
+    const auto& [option, given] = entry;
+    for (const std::string& text : given.texts) {
+      const auto wanted = what_is_wanted(*option, text);
       if (!wanted) continue;
-      complaints.push_back(fmt::format("{} is not {}", shown(option, text, found->second.on_command_line), *wanted));
-      given_.erase(found);
-      break;
+      complaints.push_back(fmt::format("{} is not {}", shown(*option, text, given.on_command_line), *wanted));
+      return true;
     }
-  }
+    return false;
+  });
   return complaints;
 }
 

@@ -31,11 +31,11 @@ Settings read_settings(GetVariable get) {
   settings.call_stacks = values.is_on(*option("call-stacks"));
   settings.mpi_share = values.number(*option("mpi-share"));
   settings.hang_seconds = values.seconds(*option("hang"));
-  settings.flush_seconds = values.number(*option("flush"));
-  settings.patience_seconds = values.number(*option("patience"));
+  settings.flush_seconds = values.seconds(*option("flush-every"));
+  settings.finalize_seconds = values.seconds(*option("finalize-timeout"));
   settings.record_races = values.text(*option("record-races"));
-  settings.force = values.text(*option("force"));
-  settings.stops_when_departing = values.text(*option("when-departing")) == "stop";
+  settings.replay_races = values.text(*option("replay-races"));
+  settings.stops_at_divergence = values.text(*option("replay-divergence")) == "stop";
   settings.capture_directory = values.text(*option("capture"));
   settings.no_command = values.is_on(*option("no-command"));
   return settings;

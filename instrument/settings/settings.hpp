@@ -25,13 +25,13 @@ struct Settings {
   FunctionSet sums;                   // functions with calls that become sums at once
   bool arguments = false;             // arguments of MPI calls are recorded
   bool call_stacks = false;           // call stacks of MPI and I/O calls are recorded
-  double patience_seconds = 5;        // limit of the wait in MPI_Finalize for an analyzer that accepts nothing; 0: none
+  double finalize_seconds = 5;        // limit of the wait in MPI_Finalize for an analyzer that accepts nothing; 0: none
   double hang_seconds = 60;           // time without progress in MPI after which a launch is reported as hung; 0: never
   double flush_seconds = 1.0;         // age at which a partly filled bin is sent
   std::string capture_directory;      // "": none
   bool no_command = false;            // only the program's name of the command line is kept
-  std::string record_races, force;    // folders for records of races; "": none
-  bool stops_when_departing = false;  // stops a program that departs from the record forced on it
+  std::string record_races, replay_races;  // folders for records of races; "": none
+  bool stops_at_divergence = false;        // stops a program that diverges from the record forced on it
   std::string complaint;              // sentences about invalid values of any option of programs; "": none
 };
 

@@ -41,7 +41,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                    fmt::format("{} of {} records were lost with killed analyzers: call sites, edges and maps lack "
                                "them.",
                                with_separators(lost), with_separators(all)),
-                   "With --keep-safe only records since the last save are lost.",
+                   "With --save-every only records since the last save are lost.",
                    {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   } else if (lost != 0) {
     out.push_back({"records_lost",

@@ -47,7 +47,7 @@ TEST(RuleFile, LinesAreRulesCommentsOrEmpty) {
       "\n"
       "when calls(MPI_Alltoall) > 1000: rate=1000 for 10 s\n"
       "  when time(MPI_Wait) > 5 s since last :  rate=1000\trecord=events\r\n"
-      "when bytes(write) > 1 GB: flush=0.25 on all\n"
+      "when bytes(write) > 1 GB: flush-every=0.25 on all\n"
       "when value(residual) < 1e-6: record=sums on all for 1.5min\n"
       "when time() > 1 h: rate=launch sample-share=0 for 500ms on all",
       "steer.rules");
@@ -60,7 +60,7 @@ TEST(RuleFile, LinesAreRulesCommentsOrEmpty) {
   EXPECT_EQ(rules[1].condition, "time(MPI_Wait) > 5 s since last");
   EXPECT_EQ(rules[1].settings, "rate=1000 record=events");
   EXPECT_EQ(rules[1].seconds, 0);
-  EXPECT_EQ(rules[2].effect(), "set flush=0.25 on all ranks");
+  EXPECT_EQ(rules[2].effect(), "set flush-every=0.25 on all ranks");
   EXPECT_DOUBLE_EQ(rules[3].seconds, 90);
   EXPECT_EQ(rules[3].target, RuleTarget::kAll);
   EXPECT_DOUBLE_EQ(rules[4].seconds, 0.5);
@@ -104,7 +104,7 @@ TEST(RuleFile, AMistakeIsNamedWithItsLineAndPlace) {
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 on some"), HasSubstr("at \"some\": expected \"all\""));
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 on all on all"), HasSubstr("once each"));
   EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 for 1 s for 2 s"), HasSubstr("once each"));
-  EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 for 1 s flush=1"), HasSubstr("at \"flush=1\""));
+  EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 for 1 s flush-every=1"), HasSubstr("at \"flush-every=1\""));
 }
 
 TEST(RuleFile, ManyAreRefused) {
@@ -262,10 +262,10 @@ class RuleActing : public ::testing::Test {
 };
 
 TEST_F(RuleActing, RanksOfOneTurnAreOneCommand) {
-  use("when calls(mpi) > 1: rate=5\nwhen calls(io) > 1: flush=2 record=sums");
+  use("when calls(mpi) > 1: rate=5\nwhen calls(io) > 1: flush-every=2 record=sums");
   EXPECT_THAT(act({}, 0ms), IsEmpty());
   EXPECT_THAT(act({{0, 0, 1}, {0, 0, 2}, {0, 0, 3}, {0, 0, 7}, {0, 1, 0}, {0, 1, 1}, {1, 0, 4}}, 50ms),
-              ElementsAre("1-3,7/solver/1/rate=5", "8-9/post/1/rate=5", "4/solver/2/flush=2 record=sums"));
+              ElementsAre("1-3,7/solver/1/rate=5", "8-9/post/1/rate=5", "4/solver/2/flush-every=2 record=sums"));
   EXPECT_THAT(act({}, 1h), IsEmpty()) << "for good";
 }
 
@@ -277,12 +277,12 @@ TEST_F(RuleActing, OnAllIsForAllRanksOfTheProgram) {
 }
 
 TEST_F(RuleActing, WhatIsForSomeTimeEnds) {
-  use("when calls(mpi) > 1: rate=5 flush=2 for 10 s");
+  use("when calls(mpi) > 1: rate=5 flush-every=2 for 10 s");
   EXPECT_EQ(act({{0, 0, 0}, {0, 0, 1}}, 0ms).size(), 1u);
-  EXPECT_THAT(act({{0, 0, 1}}, 4s), ElementsAre("1/solver/1/rate=5 flush=2"));
+  EXPECT_THAT(act({{0, 0, 1}}, 4s), ElementsAre("1/solver/1/rate=5 flush-every=2"));
   EXPECT_THAT(act({}, 9'999ms), IsEmpty());
-  EXPECT_THAT(act({}, 10s), ElementsAre("0/solver/1/rate=launch flush=launch"));
-  EXPECT_THAT(act({}, 14s), ElementsAre("1/solver/1/rate=launch flush=launch")) << "from the last time on";
+  EXPECT_THAT(act({}, 10s), ElementsAre("0/solver/1/rate=launch flush-every=launch"));
+  EXPECT_THAT(act({}, 14s), ElementsAre("1/solver/1/rate=launch flush-every=launch")) << "from the last time on";
   EXPECT_THAT(act({}, 1h), IsEmpty());
 }
 

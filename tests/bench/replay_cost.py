@@ -48,7 +48,7 @@ def farm_times(build, folder, rounds, ranks, way):
     times = {"free": [], "recorded": [], "forced": []}
     for i in range(rounds):
         races = folder / f"races-{way}-{i}"
-        options = {"free": [], "recorded": ["--record-races", races], "forced": ["--force", races]}
+        options = {"free": [], "recorded": ["--record-races", races], "forced": ["--replay-races", races]}
         for kind, words in options.items():
             text = run([f"{build}/bin/ardoise", "--quiet", "--no-report", "--output", folder / "run"] + words + farm)
             times[kind].append(float(re.search(r"([\d.]+) s\n", text).group(1)))

@@ -32,14 +32,14 @@ std::vector<ControlCommand> commands_of(std::string_view text, bool* is_good = n
 TEST(ControlFile, CommandsComeOneALine) {
   bool is_good = false;
   const auto all =
-      commands_of("ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/my solver/rate=5 flush=0.2\n3/*/*/half", &is_good);
+      commands_of("ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/my solver/rate=5 flush-every=0.2\n3/*/*/half", &is_good);
   EXPECT_TRUE(is_good);
   ASSERT_EQ(all.size(), 2u) << "the last line is not whole";
   EXPECT_EQ(all[0].number, 1u);
   EXPECT_EQ(all[0].settings, "rate=1000");
   EXPECT_EQ(all[1].ranks, "0-3,8");
   EXPECT_EQ(all[1].program, "my solver");
-  EXPECT_EQ(all[1].settings, "rate=5 flush=0.2");
+  EXPECT_EQ(all[1].settings, "rate=5 flush-every=0.2");
   EXPECT_TRUE(is_for(all[1], "my solver", 8));
   EXPECT_FALSE(is_for(all[1], "my solver", 4));
   EXPECT_FALSE(is_for(all[1], "other", 8));
@@ -47,18 +47,19 @@ TEST(ControlFile, CommandsComeOneALine) {
 
 TEST(ControlFile, ARuleSaysWhichItIs) {
   bool is_good = false;
-  const auto all = commands_of("ardoise control 1\n1/3/solver/rule=12 rate=5 flush=launch\n2/*/*/rate=5\n", &is_good);
+  const auto all =
+      commands_of("ardoise control 1\n1/3/solver/rule=12 rate=5 flush-every=launch\n2/*/*/rate=5\n", &is_good);
   EXPECT_TRUE(is_good);
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].rule, 12u);
-  EXPECT_EQ(all[0].settings, "rate=5 flush=launch");
+  EXPECT_EQ(all[0].settings, "rate=5 flush-every=launch");
   EXPECT_EQ(all[1].rule, 0u);
   EXPECT_TRUE(commands_of("ardoise control 1\n1/3/solver/rule=x rate=5\n", &is_good).empty());
   EXPECT_FALSE(is_good);
 }
 
 TEST(Changes, AreOfOptionsThatMayChange) {
-  EXPECT_EQ(fault_of_changes("rate=5  flush=launch record=sums"), "");
+  EXPECT_EQ(fault_of_changes("rate=5  flush-every=launch record=sums"), "");
   EXPECT_EQ(fault_of_changes(""), "");
   EXPECT_EQ(fault_of_changes("rate"), "'rate' is not NAME=VALUE.");
   EXPECT_THAT(fault_of_changes("speed=launch"), StartsWith("there is no option 'speed'"));
@@ -126,7 +127,7 @@ TEST(ControlFile, InvalidFilesAreRefused) {
 
 TEST(ControlFile, AnyTextCanBeRead) {
   std::mt19937 random(9);
-  const std::string good = "ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/solver/rate=5000 flush=0.2\n";
+  const std::string good = "ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/solver/rate=5000 flush-every=0.2\n";
   for (int i = 0; i < 20'000; ++i) {
     std::string text = good;
     for (auto changes = random() % 6; changes != 0; --changes)
@@ -144,10 +145,10 @@ TEST(LiveTexts, AreTakenOnce) {
   };
   take();
   live.put("Set: ", "rate=1");
-  live.put("Set: ", "flush=2", 7);
+  live.put("Set: ", "flush-every=2", 7);
   take();
   take();
-  EXPECT_THAT(told, ElementsAre("0 Set: rate=1", "7 Set: flush=2"));
+  EXPECT_THAT(told, ElementsAre("0 Set: rate=1", "7 Set: flush-every=2"));
   told.clear();
   for (int i = 0; i < 100; ++i) live.put(std::to_string(i), std::string(200, 'x'));
   take();

@@ -267,7 +267,7 @@ TEST_F(PreloadTest, AnotherUsersLinkInTheFolderOfTheCaptureIsReplaced) {
 
 TEST_F(PreloadTest, FullDiskEndsTheCaptureAndLeavesTheProgramAlone) {
   std::filesystem::create_symlink("/dev/full", directory_ / "threaded_calls.0.packs");
-  const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_FLUSH=0.001");
+  const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_FLUSH_EVERY=0.001");
   EXPECT_TRUE(outcome.status == 0 || outcome.status == 77) << outcome.output;
   if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
   EXPECT_EQ(outcome.output, "ardoise: packs can no longer be sent or written; recording ends here.\n");

@@ -120,7 +120,7 @@ TEST(Settings, WithoutVariablesAreTheDefaultsOfTheStructs) {
 TEST(Settings, AreRead) {
   environment = {{"ARDOISE_BUDGET", "1G"},
                  {"ARDOISE_BIN", "128k"},
-                 {"ARDOISE_FLUSH", "0.5"},
+                 {"ARDOISE_FLUSH_EVERY", "0.5"},
                  {"ARDOISE_CAPTURE", "/d"},
                  {"ARDOISE_DISABLE", "1"},
                  {"ARDOISE_POLICY", "block"},
@@ -161,7 +161,7 @@ TEST(Settings, ABadValueIsNamedAndTheDefaultIsUsed) {
                                                                                     {"ARDOISE_POLICY", "wait"},
                                                                                     {"ARDOISE_MPI_SHARE", "2"},
                                                                                     {"ARDOISE_BIN", "64kk"},
-                                                                                    {"ARDOISE_FLUSH", "nan"},
+                                                                                    {"ARDOISE_FLUSH_EVERY", "nan"},
                                                                                     {"ARDOISE_SAMPLE", "wall"},
                                                                                     {"ARDOISE_RATE", "-1"},
                                                                                     {"ARDOISE_PERIOD", "0"},

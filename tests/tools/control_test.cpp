@@ -43,7 +43,7 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   const auto result = launch({"--rate", "400", "--sample-share", "0"}, {}, [&] {
     first = control({"rate=50"});
     ::usleep(300'000);
-    second = control({"rate=80", "flush=0.25", "--ranks", "1-5"});
+    second = control({"rate=80", "flush-every=0.25", "--ranks", "1-5"});
     ::usleep(300'000);
     history = control({});
     unknown = control({"speed=3"});
@@ -55,8 +55,9 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(first.status, 0);
   EXPECT_THAT(first.output, StartsWith("rate=50: done on 3 of 3 ranks in "));
-  EXPECT_THAT(second.output, StartsWith("rate=80 flush=0.25: done on 2 of 2 ranks in "));
-  EXPECT_THAT(history.output, AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=80 flush=0.25  ranks 1-5")));
+  EXPECT_THAT(second.output, StartsWith("rate=80 flush-every=0.25: done on 2 of 2 ranks in "));
+  EXPECT_THAT(history.output,
+              AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=80 flush-every=0.25  ranks 1-5")));
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.output,
               StartsWith("ardoise control: there is no option 'speed'; what can change while a launch runs: rate,"));

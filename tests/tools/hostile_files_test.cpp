@@ -9,9 +9,12 @@
 #include "knowledge_sources/snapshot_files/snapshot_block.hpp"
 #include "tests/hostile_names.hpp"
 #include "tests/replay/made_archive.hpp"
+#include "tests/tools/command_words.hpp"
 #include "tools/ardoise/common/message.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/report/report.hpp"
 #include "tools/ardoise/snapshots/snapshots.hpp"
+#include "tools/ardoise/trace/export.hpp"
 #include "tools/ardoise/trace/trace.hpp"
 
 namespace ardoise::launcher {
@@ -24,15 +27,10 @@ using replay::ScratchFolder;
 using ::testing::HasSubstr;
 
 using Words = std::vector<std::string>;
-using Command = int (*)(int, char**);
-
-std::string printed(Command command, Words words) {
+std::string printed(int (*command)(const CommandLine&), const Words& words) {
   return printed_by([&] {
-    words.insert(words.begin(), "ardoise");
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
     try {
-      (void)command(static_cast<int>(words.size()), arguments.data());
+      (void)command(line_of(words));
     } catch (const UsageError& error) {
       say("{}", error.what());
     }
@@ -108,16 +106,25 @@ TEST(HostileFiles, NoCommandShowsTheNamesOfATrace) {
     name += std::string(3000, 'x');
     const std::string made = hostile_trace(folder.path() / "made", name).string();
     const std::string missing = made + "/" + name.substr(0, 100);
-    for (const Words& words :
-         {Words{"info", made}, Words{"check", made}, Words{"races", made}, Words{"races", made, "--format", "csv"},
-          Words{"export", made, "--format", "csv", "--table", "events"},
-          Words{"export", made, "--format", "csv", "--table", "messages"},
-          Words{"export", made, "--format", "csv", "--table", "calls"}, Words{"check", missing},
-          Words{"export", made, "--format", "csv", "--table", "calls", "-o", missing + "/none"}}) {
-      const std::string text = printed(trace, words);
+    for (const Words& words : {Words{"info", made}, Words{"check", made}, Words{"races", made},
+                               Words{"races", made, "--csv"}, Words{"check", missing}}) {
+      Words all{"trace"};
+      all.insert(all.end(), words.begin(), words.end());
+      const std::string text = printed(trace, all);
       expect_clean(text, words[0] + " " + words.back());
       if (text.find("xxx") != text.npos) told.insert(words[0]);
     }
+    for (const Words& words :
+         {Words{"events"}, Words{"messages"}, Words{"calls"}, Words{"calls", "-o", missing + "/none"}}) {
+      Words all{"export", made, "--format", "csv", "--table"};
+      all.insert(all.end(), words.begin(), words.end());
+      const std::string text = printed(export_for_tools, all);
+      expect_clean(text, "export " + words.back());
+      if (text.find("xxx") != text.npos) told.insert("export");
+    }
+    for (const char* const format : {"folded", "otf2"})
+      expect_clean(printed(export_for_tools, {"export", made, "--format", format}), format);
+    expect_clean(printed(report, {"report", missing}), "report");
   }
   EXPECT_EQ(told, (std::set<std::string>{"check", "export", "info", "races"})) << "these tell names";
 }
@@ -158,7 +165,7 @@ TEST(HostileFiles, NoCommandShowsTheNamesOfSnapshots) {
     const std::string none = file + "none", whole = folder.path() / ("merged" + hostile);
     for (const char* const action : {"list", "each", "calls", "values", "counters", "profile", "stacks"}) {
       for (const Words& more : {Words{}, Words{"--csv"}}) {
-        Words words{action, file};
+        Words words{"snapshots", action, file};
         words.insert(words.end(), more.begin(), more.end());
         const std::string text = printed(snapshots, words);
         expect_clean(text, action);
@@ -166,9 +173,10 @@ TEST(HostileFiles, NoCommandShowsTheNamesOfSnapshots) {
       }
     }
     for (const Words& words :
-         {Words{"list", none}, Words{"merge", file, "-o", whole}, Words{"extract", file, "-o", whole},
-          Words{"tau", file, "-o", none + "/tau"}, Words{"merge", file, "-o", file + "/x"}})
-      expect_clean(printed(snapshots, words), words[0]);
+         {Words{"snapshots", "list", none}, Words{"snapshots", "merge", file, "-o", whole},
+          Words{"snapshots", "extract", file, "-o", whole}, Words{"snapshots", "tau", file, "-o", none + "/tau"},
+          Words{"snapshots", "merge", file, "-o", file + "/x"}})
+      expect_clean(printed(snapshots, words), words[1]);
   }
   EXPECT_EQ(told, (std::set<std::string>{"calls", "counters", "each", "list", "profile", "stacks", "values"}));
 }

@@ -203,7 +203,7 @@ TEST(FirstWord, ACommandThatWasMeantIsNamed) {
   EXPECT_EQ(why_not_begin_with("mpiru"), "there is no launcher 'mpiru'; did you mean mpirun?");
   EXPECT_EQ(why_not_begin_with("frobnicate"),
             "there is no command and no program 'frobnicate': the commands are status, control, report, show, "
-            "snapshots, trace, export, help, and a launch begins with its launcher, ardoise mpirun -n 4 ./program.");
+            "export, snapshots, trace, help, and a launch begins with its launcher, ardoise mpirun -n 4 ./program.");
   for (const char* other : {"./staus", "/opt/bin/mpiexec.openmpi", "sh", "--analyser"})
     EXPECT_EQ(why_not_begin_with(other), "") << other;
 }

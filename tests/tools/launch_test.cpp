@@ -201,9 +201,9 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
     for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
     ::kill(analyzer, SIGCONT);
   });
-  const auto result = ardoise({"--patience", "0.5"}, {"-n", "2", RING, "20000", "late", late});
+  const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "late", late});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--patience)"));
+  EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--finalize-timeout)"));
   EXPECT_THAT(result.output, HasSubstr("2 of 2 processes of ring_program ended without finishing their measurement"));
 }
 
@@ -391,7 +391,7 @@ TEST_F(LaunchTest, OneCaptureReplaysToTheSameNumbers) {
   ASSERT_EQ(ardoise({"--capture", packs}, {"-n", "3", RING, "500"}).status, 0);
   const auto live = profile();
   const auto again = (folder_ / "again").string();
-  const auto result = run_and_read({ANALYZER, "--replay", packs, "--output", again, "--no-report"});
+  const auto result = run_and_read({ARDOISE, "report", packs, "--output", again, "--no-report"});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto replayed = reports::read_profile_json(again + "/profile.json");
   ASSERT_TRUE(replayed) << replayed.error;

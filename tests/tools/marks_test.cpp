@@ -179,7 +179,7 @@ TEST_P(MarksTest, CapturedPacksSayTheSame) {
       application_of({MARKS_PROGRAM}, {"--capture", capture, "--snapshot-when", "calls(MPI_Allreduce) % 10 == 0"});
   const auto replay = [&](const std::string& condition) {
     const auto result = run_and_read(
-        {ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--snapshot-when", condition});
+        {ARDOISE, "report", capture, "--no-report", "--quiet", "--output", again, "--snapshot-when", condition});
     EXPECT_EQ(result.status, 0) << result.output;
     const auto run = reports::read_profile_json(again + "/profile.json");
     EXPECT_TRUE(run) << run.error;
@@ -246,7 +246,7 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   EXPECT_EQ(profile_of(output_, "iteration").at("MPI_Allreduce").first, kSteps * kRanks);
 
   const auto replayed = run_and_read(
-      {ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--snapshot-every", "0.02"});
+      {ARDOISE, "report", capture, "--no-report", "--quiet", "--output", again, "--snapshot-every", "0.02"});
   EXPECT_EQ(replayed.status, 0) << replayed.output;
   const auto each = [](const std::string& folder) {
     return run_and_read({ARDOISE, "snapshots", "calls", folder, "--csv", "--trigger", "snapshot"}).output;

@@ -70,10 +70,10 @@ TEST(Options, WhatProgramsAndAnalyzersNeedIsForwardedHoweverItIsGiven) {
                                                                              {"ARDOISE_CAPTURE", "/copies"},
                                                                              {"ARDOISE_POLICY", ""},
                                                                              {"ARDOISE_VERBOSE", "1"}});
-  EXPECT_THAT(parsed.options.environment,
-              ElementsAre(Pair("ARDOISE_WORKERS", "2"), Pair("ARDOISE_RATE", "50"), Pair("ARDOISE_PERIOD", "7"),
-                          Pair("ARDOISE_SAMPLE_SHARE", "0.02"), Pair("ARDOISE_PERF", "off"),
-                          Pair("ARDOISE_BIN", "128k"), Pair("ARDOISE_CAPTURE", "/copies")));
+  EXPECT_THAT(parsed.options.environment, ElementsAre(Pair("ARDOISE_RATE", "50"), Pair("ARDOISE_WORKERS", "2"),
+                                                      Pair("ARDOISE_SAMPLE_SHARE", "0.02"), Pair("ARDOISE_PERIOD", "7"),
+                                                      Pair("ARDOISE_PERF", "off"), Pair("ARDOISE_BIN", "128k"),
+                                                      Pair("ARDOISE_CAPTURE", "/copies")));
   EXPECT_THAT(parsed.options.on_command_line, ElementsAre("workers", "perf", "bin"));
   EXPECT_EQ(parsed.options.capture, "/copies");
 }

@@ -27,8 +27,8 @@ class RacesTest : public LaunchFixture {
         {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--record-races", record_}, launch);
   }
   [[nodiscard]] Captured forced(const Words& launch, const Words& options = {}) const {
-    Words words{"timeout",           "100",     ARDOISE, "--no-report", "--quiet", "--output",
-                output_ + "-forced", "--force", record_};
+    Words words{"timeout",        "100",  ARDOISE, "--no-report", "--quiet", "--output", output_ + "-forced",
+                "--replay-races", record_};
     words.insert(words.end(), options.begin(), options.end());
     return launched(words, launch);
   }
@@ -50,7 +50,7 @@ class RacesTest : public LaunchFixture {
     const auto again = forced(other);
     EXPECT_EQ(again.status, 0) << again.output;
     EXPECT_EQ(seen(again.output), seen(first.output)) << again.output;
-    EXPECT_THAT(again.output, Not(HasSubstr("departs")));
+    EXPECT_THAT(again.output, Not(HasSubstr("diverges")));
   }
 
   std::string record_;
@@ -86,40 +86,40 @@ TEST_F(RacesTest, AndSoDoProgramsInFortran) {
   }
 }
 
-TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
+TEST_F(RacesTest, WhereAProgramDivergesIsNamed) {
   ASSERT_EQ(recorded({"-n", "3", RACES_PROGRAM, "1", "20"}).status, 0);
-  const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--when-departing", "stop"});
+  const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--replay-divergence", "stop"});
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.output,
-              AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
+              AllOf(HasSubstr("ardoise: rank 0 diverges from the record at decision "),
                     HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
                     HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
-                    HasSubstr("rank 0 has departed from the record in MPI_Iprobe at play in mpi_races.c:")));
+                    HasSubstr("rank 0 has diverged from the record in MPI_Iprobe at play in mpi_races.c:")));
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
   EXPECT_EQ(shorter.status, 0);
   EXPECT_THAT(shorter.output, HasSubstr("; now: MPI_Finalize."));
-  const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--when-departing", "stop"});
+  const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--replay-divergence", "stop"});
   EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
 }
 
 // Each worker has sent all that it sends, and is in MPI_Finalize.
-TEST_F(RacesTest, ARecordWhoseSendersHaveEndedIsDepartedFrom) {
+TEST_F(RacesTest, ARecordWhoseSendersHaveEndedMakesTheRunDiverge) {
   ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "stream"}).status, 0);
   const auto shorter = forced({"-n", "3", FARM_PROGRAM, "10", "100", "stream"});
   EXPECT_EQ(shorter.status, 0) << shorter.output;
   EXPECT_EQ(seen(shorter.output).size(), 1u) << shorter.output;
-  EXPECT_THAT(shorter.output, ContainsRegex("ardoise: rank 0 departs from the record in MPI_Recv at .*mpi_farm.c:.*: "
+  EXPECT_THAT(shorter.output, ContainsRegex("ardoise: rank 0 diverges from the record in MPI_Recv at .*mpi_farm.c:.*: "
                                             "rank [12], whose message it waits for, has ended MPI[.] "
                                             "Nothing is forced on this rank from here on[.]"));
   fs::remove_all(record_);
   ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "posted"}).status, 0);
   const auto posted = forced({"-n", "3", FARM_PROGRAM, "10", "100", "posted"});
   EXPECT_EQ(posted.status, 3) << posted.output;
-  EXPECT_THAT(posted.output, HasSubstr("rank 0 has departed from the record in MPI_Wait at gather in mpi_farm.c:"));
+  EXPECT_THAT(posted.output, HasSubstr("rank 0 has diverged from the record in MPI_Wait at gather in mpi_farm.c:"));
   // Hydra may drop what a process has written just before MPI_Abort.
   if (MPI_IS_MPICH) return;
   EXPECT_THAT(posted.output,
-              ContainsRegex("rank 0 departs from the record in MPI_Wait at .*: rank [12], whose message it waits for, "
+              ContainsRegex("rank 0 diverges from the record in MPI_Wait at .*: rank [12], whose message it waits for, "
                             "has ended MPI[.] The receive was posted for that message and cannot get another one: the "
                             "program is stopped[.]"));
 }

@@ -30,7 +30,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   const std::string file = rules(
       "# a comment\n"
       "when calls(fopen) > 0: rate=100 for 1 s\n"
-      "when calls(MPI_Barrier) > 0: flush=0.2 on all\n"
+      "when calls(MPI_Barrier) > 0: flush-every=0.2 on all\n"
       "when calls(MPI_Alltoall) > 0: record=sums\n");
   const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
   std::string history;
@@ -42,14 +42,14 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
     ::usleep(2'000'000);  // samples come
     std::ofstream(end) << "now";
   });
-  const auto result =
-      ardoise({"--rules", file, "--rate", "400", "--sample-share", "0", "--flush", "0.1", "--analyzers", GetParam()},
-              {"-n", "3", STEERED_PROGRAM, begin, end, "calls"});
+  const auto result = ardoise(
+      {"--rules", file, "--rate", "400", "--sample-share", "0", "--flush-every", "0.1", "--analyzers", GetParam()},
+      {"-n", "3", STEERED_PROGRAM, begin, end, "calls"});
   watcher.request_stop();
   watcher.join();
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(history, AllOf(HasSubstr("rate=100  ranks 0  program mpi_steered  by rule 1"),
-                             HasSubstr("flush=0.2  ranks all  program mpi_steered  by rule 2"),
+                             HasSubstr("flush-every=0.2  ranks all  program mpi_steered  by rule 2"),
                              HasSubstr("rate=launch  ranks 0  program mpi_steered  by rule 1")));
   const auto run = profile();
   ASSERT_EQ(run.applications.size(), 1u);
@@ -61,7 +61,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   EXPECT_THAT(of_others, IsEmpty());
   EXPECT_THAT(run.notices, Contains("Rule 1 (when calls(fopen) > 0) held on 1 rank, 1 time; set rate=100 for 1 s."));
   EXPECT_THAT(run.notices, Contains(StartsWith("Rule 2 (when calls(MPI_Barrier) > 0) held on 3 ranks, 3 times; set "
-                                               "flush=0.2 on all ranks.")));
+                                               "flush-every=0.2 on all ranks.")));
   EXPECT_THAT(run.notices, Contains("Rule 3 never held."));
 }
 
@@ -82,7 +82,7 @@ TEST_P(RulesTest, ActOnRanksThatDifferFromTheOthers) {
     ::usleep(1'000'000);
     std::ofstream(end) << "now";
   });
-  const auto result = ardoise({"--rules", file, "--flush", "0.1", "--analyzers", GetParam()},
+  const auto result = ardoise({"--rules", file, "--flush-every", "0.1", "--analyzers", GetParam()},
                               {"-n", "2", STEERED_PROGRAM, begin, end, "uneven"});
   watcher.request_stop();
   watcher.join();

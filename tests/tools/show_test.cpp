@@ -72,11 +72,13 @@ TEST(Show, CsvHasRawNumbersAndUnitsInTheNames) {
 
 TEST(Show, RanksAreThoseOfTheWorld) {
   const auto run = reports::testing::coupled_run();
-  EXPECT_THAT(shown_table(run, {.table = "edges", .rank = 11, .csv = true}),
+  EXPECT_THAT(shown_table(run, {.table = "edges", .ranks = "11", .csv = true}),
               HasSubstr("ocean,0,11,atmosphere,10,65536,6553.6,0.5\n"));
-  const auto functions = shown_table(run, {.table = "functions", .rank = 4, .csv = true});
-  EXPECT_THAT(functions, StartsWith("program,function,place,self,share\natmosphere,"));
-  EXPECT_EQ(lines_of(functions), run.applications[1].samples.per_rank.functions.size() + 1);
+  const auto functions = shown_table(run, {.table = "functions", .ranks = "4", .csv = true});
+  EXPECT_THAT(functions, StartsWith("program,rank,function,place,self,share\natmosphere,4,"));
+  const std::size_t all = run.applications[1].samples.per_rank.functions.size();
+  EXPECT_EQ(lines_of(functions), all + 1);
+  EXPECT_EQ(lines_of(shown_table(run, {.table = "functions", .ranks = "4-5,9"})), 3 * all + 1);
 }
 
 // Of ranks 14 and 15, which drift: all snapshots, with the clusters of the tenths that the report shows.
@@ -84,7 +86,7 @@ TEST(Show, SnapshotsOfRanksHaveTheirClusters) {
   auto run = reports::testing::coupled_run();
   run.applications = {reports::testing::synthetic_application("drifts", {.ranks = 16})};
   const auto& s = run.applications[0].snapshots.series[0];
-  const auto text = shown_table(run, {.table = "snapshot-ranks", .sort = "number", .rank = 14, .csv = true});
+  const auto text = shown_table(run, {.table = "snapshot-ranks", .ranks = "14", .sort = "number", .csv = true});
   EXPECT_EQ(lines_of(text), s.seconds.size() + 1);
   EXPECT_THAT(text, AllOf(StartsWith("series,number,first_rank,last_rank,cluster,own_seconds,mpi_bytes,"),
                           HasSubstr("\niteration,2,14,14,C,"), HasSubstr("\niteration,100,14,14,,")));
@@ -135,9 +137,9 @@ TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x', only ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
               StartsWith("calls has no column 'x'; its columns are program, function, "));
-  EXPECT_EQ(why_not({.table = "files", .rank = 1}),
-            "the profile has files summed over all ranks; --rank is for causes, edges, functions, snapshot-ranks.");
-  EXPECT_EQ(why_not({.table = "edges", .program = "atmosphere", .rank = 3}),
+  EXPECT_EQ(why_not({.table = "files", .ranks = "1"}),
+            "the profile has files summed over all ranks; --ranks is for causes, edges, functions, snapshot-ranks.");
+  EXPECT_EQ(why_not({.table = "edges", .program = "atmosphere", .ranks = "3"}),
             "there is no rank 3: atmosphere has ranks 4 to 11.");
 }
 

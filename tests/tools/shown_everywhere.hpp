@@ -27,10 +27,10 @@ inline void show_everywhere(const reports::Run& run) {
     (void)reports::export_stacks(run, "", format);
   for (const ShownTable& table : shown_tables()) {
     for (const bool csv : {false, true}) {
-      for (const std::optional<std::uint32_t> rank : {std::optional<std::uint32_t>(), {0}, {7}}) {
-        if (rank && !table.by_rank) continue;
+      for (const char* const ranks : {"", "0", "3-7"}) {
+        if (*ranks != '\0' && !table.by_rank) continue;
         try {
-          (void)shown_table(run, {.table = table.name, .rank = rank, .csv = csv});
+          (void)shown_table(run, {.table = table.name, .ranks = ranks, .csv = csv});
         } catch (const UsageError&) {  // no program, or no such rank
         }
       }

@@ -124,7 +124,7 @@ using KeepSafeTest = StatusTest;
 
 TEST_P(KeepSafeTest, AProfileIsThereWhileTheProgramRuns) {
   reports::Run then;
-  (void)paused_launch({"--analyzers", GetParam(), "--keep-safe", "1"}, [&] {
+  (void)paused_launch({"--analyzers", GetParam(), "--save-every", "1"}, [&] {
     const std::string file = output_ + "/profile.json";
     while (!std::filesystem::exists(file)) ::usleep(10'000);
     std::filesystem::remove(file);  // of before the pause

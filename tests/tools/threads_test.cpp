@@ -19,7 +19,7 @@ class ThreadsTest : public LaunchFixture {
     const auto result =
         launched({"timeout", "100"},
                  {"-n", "2", "env", "CALLERS_LEVEL=" + level, "CALLERS_FILE=" + (folder_ / "callers").string(),
-                  "ARDOISE_BUDGET=4M", "ARDOISE_FLUSH=0.01",
+                  "ARDOISE_BUDGET=4M", "ARDOISE_FLUSH_EVERY=0.01",
                   std::string("LD_PRELOAD=") + PRELOAD_LIBRARY + " " + CALLERS_LIBRARY, LEVELS_PROGRAM, level,
                   std::to_string(rounds), ":", "-n", "1", ANALYZER, "--output", output_, "--no-report"});
     ASSERT_EQ(result.status, 0) << result.output;

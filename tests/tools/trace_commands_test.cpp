@@ -10,7 +10,9 @@
 #include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/utf8.hpp"
 #include "tests/replay/made_archive.hpp"
+#include "tests/tools/command_words.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/trace/export.hpp"
 #include "tools/ardoise/trace/perfetto/trace_perfetto.hpp"
 #include "tools/ardoise/trace/trace.hpp"
 #include "tools/ardoise/trace/trace_check.hpp"
@@ -580,11 +582,12 @@ TEST_F(TraceCommands, PerfettoHasSlicesFlowsCountersAndNotes) {
   EXPECT_EQ(viewed.named("late")[0].notes.at("text"), "it is late");
 }
 
-int run_trace(std::vector<std::string> words) {
-  words.insert(words.begin(), "trace");
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  return trace(static_cast<int>(argv.size()), argv.data());
+int run_trace(const char* action, const std::string& path) { return trace(line_of({"trace", action, path})); }
+
+int run_export(const std::string& path, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"export", path, "--format", "csv"};
+  words.insert(words.end(), more.begin(), more.end());
+  return export_for_tools(line_of(words));
 }
 
 TEST_F(TraceCommands, ExitStatusesTellWhatIsWrong) {
@@ -592,15 +595,15 @@ TEST_F(TraceCommands, ExitStatusesTellWhatIsWrong) {
   receive(1, 200, 0, 7);
   (void)read();
   const std::string made = (folder_.path() / "made").string(), file = (folder_.path() / "out.csv").string();
-  EXPECT_EQ(run_trace({"check", made}), 0);
-  EXPECT_EQ(run_trace({"info", made}), 0);
-  EXPECT_EQ(run_trace({"export", made, "--format", "csv", "--table", "calls", "-o", file}), 0);
+  EXPECT_EQ(run_trace("check", made), 0);
+  EXPECT_EQ(run_trace("info", made), 0);
+  EXPECT_EQ(run_export(made, {"--table", "calls", "-o", file}), 0);
   EXPECT_THAT(rows_of(file), SizeIs(3));
   fs::remove(folder_.path() / "made" / "traces" / "1.evt");
-  EXPECT_EQ(run_trace({"check", made}), 3);
-  EXPECT_EQ(run_trace({"check", made + "/nothing"}), 1);
-  EXPECT_EQ(run_trace({"export", made, "--format", "csv", "--table", "calls", "-o", made + "/no/such/folder"}), 1);
-  EXPECT_THROW((void)run_trace({"export", made, "--format", "csv"}), UsageError);
+  EXPECT_EQ(run_trace("check", made), 3);
+  EXPECT_EQ(run_trace("check", made + "/nothing"), 1);
+  EXPECT_EQ(run_export(made, {"--table", "calls", "-o", made + "/no/such/folder"}), 1);
+  EXPECT_THROW((void)run_export(made, {}), UsageError);
 }
 
 }  // namespace

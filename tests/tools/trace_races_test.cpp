@@ -15,6 +15,7 @@
 
 #include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tests/replay/made_archive.hpp"
+#include "tests/tools/command_words.hpp"
 #include "tools/ardoise/trace/trace.hpp"
 
 namespace ardoise::launcher {
@@ -407,10 +408,9 @@ TEST_F(MadeRaces, WithoutArgumentsItSaysSo) {
   OTF2_EvtWriter_MpiRecv(writer(0), nullptr, tick(0), 1, 0, 7, 8);
   leave(0, kReceiveCall);
   close(3, false);
-  std::string words[] = {"trace", "races", made_.string()};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data()};
+  const CommandLine line = line_of({"trace", "races", made_.string()});
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(trace(3, argv), 1);
+  EXPECT_EQ(trace(line), 1);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               AllOf(HasSubstr("does not have the arguments of calls"), HasSubstr("attributes=arguments")));
 }
@@ -493,11 +493,10 @@ TEST_F(MadeRaces, ExitStatusIsThreeAndCsvHasARowForEachCallSite) {
     leave(0, kWaitCall);
   }
   close();
-  std::string words[] = {"trace", "races", made_.string(), "--format", "csv"};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data()};
+  const CommandLine line = line_of({"trace", "races", made_.string(), "--csv"});
   std::fflush(stdout);
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(trace(5, argv), 3);
+  EXPECT_EQ(trace(line), 3);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(),
             "kind,function,file,line,ranks,calls,racing,other_senders,found,example_time_seconds,example_rank,"
             "example_sender,example_other_sender\n"
@@ -509,11 +508,10 @@ TEST_F(MadeRaces, ExitStatusIsZeroWithoutRaces) {
   send(1, 0);
   receive_any(0, 1);
   close();
-  std::string words[] = {"trace", "races", made_.string()};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data()};
+  const CommandLine line = line_of({"trace", "races", made_.string()});
   std::fflush(stdout);
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(trace(3, argv), 0);
+  EXPECT_EQ(trace(line), 0);
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("None of 1 receive with wildcards"));
 }
 

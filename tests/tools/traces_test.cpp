@@ -280,7 +280,7 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
   const std::string capture = (folder_ / "capture").string(), again = (folder_ / "again").string();
   const auto live = ardoise({"--trace", "all", "--capture", capture}, {"-n", "3", RING, "40"});
   EXPECT_EQ(live.status, 0) << live.output;
-  const auto replayed = run_and_read({ARDOISE, "trace", "from-capture", capture, "--output", again, "--trace", "all"});
+  const auto replayed = run_and_read({ARDOISE, "export", capture, "--format", "otf2", "--output", again});
   EXPECT_EQ(replayed.status, 0) << replayed.output;
   const PrintedTrace first = trace(), second(again + "/trace/traces.otf2");
   ASSERT_EQ(first.events.size(), second.events.size());
@@ -295,8 +295,8 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
 TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
   for (const std::string flush : {"1", "0.01"}) {
     for (const std::string how : {"segv", "kill", "mpi_abort"}) {
-      const auto result =
-          ardoise({"--trace", "all", "--analyzers", "2"}, {"-n", "3", "env", "ARDOISE_FLUSH=" + flush, ENDINGS, how});
+      const auto result = ardoise({"--trace", "all", "--analyzers", "2"},
+                                  {"-n", "3", "env", "ARDOISE_FLUSH_EVERY=" + flush, ENDINGS, how});
       EXPECT_NE(result.status, 0);
       const auto printed = trace();
       EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));

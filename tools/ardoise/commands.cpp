@@ -11,6 +11,7 @@
 #include <sstream>
 #include <vector>
 
+#include "tools/ardoise/common/command_table.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
@@ -35,9 +36,16 @@ bool is_some_program(const std::string& word) {
   return false;
 }
 
+std::vector<std::string_view> names_of_commands() {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  names.emplace_back("help");
+  return names;
+}
+
 // The nearest command or launcher; "": none is near.
 std::string_view probably_meant(const std::string& word) {
-  std::vector<std::string_view> known(kCommands.begin(), kCommands.end());
+  std::vector<std::string_view> known = names_of_commands();
   known.insert(known.end(), {"mpirun", "mpiexec"});
   const auto nearest =
       std::ranges::min_element(known, {}, [&](std::string_view each) { return typing_errors(word, each); });
@@ -77,7 +85,7 @@ void check_first_word(const std::string& word) {
   throw UsageError(fmt::format(
       "there is no command and no program '{}': the commands are {}, and a launch begins with its launcher, "
       "ardoise mpirun -n 4 ./program.",
-      word, fmt::join(kCommands, ", ")));
+      word, fmt::join(names_of_commands(), ", ")));
 }
 
 }  // namespace ardoise::launcher

@@ -1,15 +1,11 @@
-// The commands of `ardoise`, and what is said of a first word that is none, no launcher and no program either.
+// What is said of a first word that is no command, no launcher and no program.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace ardoise::launcher {
-
-inline constexpr std::array<std::string_view, 8> kCommands{"status",    "control", "report", "show",
-                                                           "snapshots", "trace",   "export", "help"};
 
 // Throws UsageError for a word that is no option, no path and no program in PATH or here: it names the command that was
 // probably meant, or all of them. mpi_launcher.hpp judges the other words.

@@ -211,9 +211,9 @@ void Session::finish() {
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {
     say(
-        fmt::format("the analyzer took nothing for {} s (--patience): the remaining records are missing in the "
+        fmt::format("the analyzer took nothing for {} s (--finalize-timeout): the remaining records are missing in the "
                     "report, and the program goes on.",
-                    settings_.patience_seconds));
+                    settings_.finalize_seconds));
   }
 }
 

@@ -103,18 +103,17 @@ bool Control::apply_one(std::string_view name, std::string_view value) noexcept 
     if (is_good) session_.recorder.reduction.fold_at_once(sums);
     return is_good;
   }
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size()) return false;
-  if (name == "flush" && is_allowed(option("flush"), number)) {
-    live.flush_ticks.store(static_cast<std::uint64_t>(number * ticks_per_second_), std::memory_order_relaxed);
+  const auto number = name == "flush-every" ? parse_duration(value) : parse_number(value);
+  if (!number) return false;
+  if (name == "flush-every" && is_allowed(option("flush-every"), *number)) {
+    live.flush_ticks.store(static_cast<std::uint64_t>(*number * ticks_per_second_), std::memory_order_relaxed);
     return true;
   }
-  if (name == "rate" && is_allowed(option("rate"), number)) return session_.sampling.set_live_rate(number);
-  if (name == "period" && is_allowed(option("period"), number))
-    return session_.sampling.set_live_period(static_cast<std::uint64_t>(number));
-  if (name == "sample-share" && is_allowed(option("sample-share"), number))
-    return session_.sampling.set_live_share(number);
+  if (name == "rate" && is_allowed(option("rate"), *number)) return session_.sampling.set_live_rate(*number);
+  if (name == "period" && is_allowed(option("period"), *number))
+    return session_.sampling.set_live_period(static_cast<std::uint64_t>(*number));
+  if (name == "sample-share" && is_allowed(option("sample-share"), *number))
+    return session_.sampling.set_live_share(*number);
   return false;
 }
 
@@ -124,7 +123,7 @@ bool Control::set_back(std::string_view name) noexcept {
     session_.recorder.reduction.fold_at_once(sums_);
     return true;
   }
-  if (name == "flush") {
+  if (name == "flush-every") {
     session_.recorder.live.flush_ticks.store(flush_ticks_, std::memory_order_relaxed);
     return true;
   }

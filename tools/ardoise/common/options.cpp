@@ -9,6 +9,7 @@
 
 #include "analyzer/options/option_rows.hpp"
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
+#include "tools/ardoise/common/command_line.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
@@ -17,28 +18,6 @@ namespace {
 using instrument::Option;
 using instrument::option;
 using instrument::OptionValues;
-
-constexpr const char* kDescription =
-    "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
-    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
-    "  ardoise status [folder]\n"
-    "  ardoise control [folder] rate=1000 ... [--ranks 0-3,8] [--program name]\n"
-    "  ardoise report profile.json|folder [--output folder]\n"
-    "  ardoise show profile.json|folder "
-    "calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls|snapshot-ranks [--rank "
-    "R] [--csv]\n"
-    "  ardoise snapshots list|each|calls|values|counters|profile|stacks|merge|extract|tau file.ards ... [--csv] [-o "
-    "file]\n"
-    "  ardoise trace info|check|export|from-capture trace ... [--format csv|perfetto] [-o file]\n"
-    "  ardoise export --format folded|speedscope [--program name] profile.json|folder [-o file]\n";
-
-constexpr const char* kFooter =
-    "Options but --plugin, --snapshot-when and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for "
-    "--sample-share; the "
-    "command line wins.\n"
-    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start, 124 at the "
-    "--time-limit.\n"
-    "Everything else: man ardoise.";
 
 std::optional<TimeLimit> time_limit(const OptionValues& values) {
   const std::string_view text = values.text(*option("time-limit"));
@@ -74,7 +53,7 @@ Options typed(const OptionValues& values) {
   options.time_limit = time_limit(values);
   options.capture = values.text(*option("capture"));
   options.record_races = values.text(*option("record-races"));
-  options.force = values.text(*option("force"));
+  options.replay_races = values.text(*option("replay-races"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
   options.no_command = values.is_on(*option("no-command"));
   options.quiet = values.is_on(*option("quiet"));
@@ -98,20 +77,11 @@ Options typed(const OptionValues& values) {
 
 }  // namespace
 
-std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv) {
-  try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see {} --help.", error.what(), app.get_name()));
-  }
-}
-
 ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrument::GetVariable get) {
-  CLI::App app{kDescription, "ardoise"};
-  app.footer(kFooter);
+  CLI::App app{"", "ardoise"};
+  app.formatter_fn(
+      [](const auto*, const auto&, CLI::AppFormatMode mode) { return launch_help(mode == CLI::AppFormatMode::All); });
+  app.set_help_all_flag("--help-expert");
   app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);
   app.prefix_command();
   OptionValues values;

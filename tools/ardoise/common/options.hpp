@@ -10,10 +10,6 @@
 #include "instrument/settings/option_values.hpp"
 #include "tools/ardoise/common/process.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace ardoise::launcher {
 
 struct Options {
@@ -28,7 +24,7 @@ struct Options {
   bool separate = false;                // each program has a world of its own
   std::optional<TimeLimit> time_limit;
   std::string capture;              // folder; "": none
-  std::string record_races, force;  // folders; "": none
+  std::string record_races, replay_races;  // folders; "": none
   std::string disabled;             // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
   bool no_command = false;          // profile.json has the names of launcher and programs alone
   bool quiet = false;
@@ -44,9 +40,6 @@ struct ParsedCommandLine {
   std::vector<std::string> launch_line;
   std::optional<int> status;  // end with it: --help and --version have been printed
 };
-
-// Parses for one of the commands. A status: end with it, as below. Throws UsageError.
-[[nodiscard]] std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv);
 
 // Throws UsageError, which names the option or the variable, its value and what is allowed.
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrument::GetVariable get);

@@ -44,9 +44,9 @@ namespace fs = std::filesystem;
 int status_of(const Outcome& job) { return job.time_limit_reached ? kTimeLimitStatus : job.status; }
 
 int run_untouched(const std::vector<std::string>& words, const std::string& why, const Options& options) {
-  if (const bool records = !options.record_races.empty(); records || !options.force.empty()) {
+  if (const bool records = !options.record_races.empty(); records || !options.replay_races.empty()) {
     throw UsageError(fmt::format("{}: races cannot be {} then; leave out {}.", why, records ? "recorded" : "forced",
-                                 records ? "--record-races" : "--force"));
+                                 records ? "--record-races" : "--replay-races"));
   }
   say("{}; the launch runs without being measured.", why);
   return status_of(run_and_wait(words, {}, options.time_limit));
@@ -149,16 +149,16 @@ Measurement describe(const Options& options, const Installation& installation, c
 }
 
 void check_races(const Options& options, const LaunchLine& line, const std::vector<std::string>& programs) {
-  if (!options.record_races.empty() && !options.force.empty())
+  if (!options.record_races.empty() && !options.replay_races.empty())
     throw UsageError(
-        "--record-races and --force are for two launches: record the races of one, force them in another.");
-  if (!options.force.empty()) check_race_folder(options.force, count_ranks(line, std::nullopt), programs);
+        "--record-races and --replay-races are for two launches: record the races of one, force them in another.");
+  if (!options.replay_races.empty()) check_race_folder(options.replay_races, count_ranks(line, std::nullopt), programs);
   if (!options.record_races.empty()) prepare_race_folder(options.record_races);
 }
 
 void tell_races(const Options& options, const fs::path& output) {
-  if (!options.force.empty()) {
-    for (const std::string& clause : take_departures(output)) say("{}.", clause);
+  if (!options.replay_races.empty()) {
+    for (const std::string& clause : take_divergences(output)) say("{}.", clause);
   }
   if (options.record_races.empty()) return;
   const RecordedRaces races = name_race_sites(options.record_races);

@@ -167,8 +167,8 @@ RecordedRaces name_race_sites(const fs::path& folder) {
   return races;
 }
 
-std::vector<std::string> take_departures(const fs::path& output) {
-  const fs::path notes = output / instrument::kRaceDepartures;
+std::vector<std::string> take_divergences(const fs::path& output) {
+  const fs::path notes = output / instrument::kRaceDivergences;
   std::istringstream file(analyzer::read_own_file(notes).value_or(""));
   std::vector<std::string> clauses;
   knowledge_sources::Symbolizer symbolizer;
@@ -177,7 +177,7 @@ std::vector<std::string> take_departures(const fs::path& output) {
                                                    std::getline(file, module, '\t') && std::getline(file, offset);) {
     const std::string name = name_of_site(symbolizer, module, std::strtoull(offset.c_str(), nullptr, 16));
     if (!name.empty())
-      clauses.push_back(fmt::format("rank {} has departed from the record in {} at {}", rank, function, name));
+      clauses.push_back(fmt::format("rank {} has diverged from the record in {} at {}", rank, function, name));
   }
   analyzer::remove_own_file(notes);
   analyzer::remove_own_file(output / instrument::kRaceEnded);

@@ -1,9 +1,11 @@
 // `ardoise control`: settings that change while a launch runs.
 #pragma once
 
+#include "tools/ardoise/common/command_line.hpp"
+
 namespace ardoise::launcher {
 
-// argv[0] is "control".
-[[nodiscard]] int control(int argc, char** argv);
+// Returns the exit status.
+[[nodiscard]] int control(const CommandLine& line);
 
 }  // namespace ardoise::launcher

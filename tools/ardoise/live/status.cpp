@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -22,7 +21,6 @@
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/installation.hpp"
 #include "tools/ardoise/common/message.hpp"
-#include "tools/ardoise/common/options.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 #include "tools/ardoise/report/finish_report.hpp"
 
@@ -126,14 +124,8 @@ std::string find_running_folder() {
   return found.front().folder.string();
 }
 
-int status(int argc, char** argv) {
-  CLI::App app{"Prints where the ranks of a running launch are, and a summary of the results so far.",
-               "ardoise status"};
-  std::string folder;
-  app.add_option("folder", folder,
-                 "folder of its report (--output) [that of the last launch here, else of yours on this host]");
-  if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
-  if (folder.empty()) folder = find_running_folder();
+int status(const CommandLine& line) {
+  const std::string folder = line.words.empty() ? find_running_folder() : line.words.front();
   const std::string fault = analyzer::fault_of_folder(folder);
   if (is_running(folder)) {
     const std::string analyzer = find_installation().analyzer;

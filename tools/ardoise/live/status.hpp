@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "tools/ardoise/common/command_line.hpp"
+
 namespace ardoise::launcher {
 
-// The command; argv[0] is "status". Returns the exit status: 1 where no launch is running, or has run, there.
-[[nodiscard]] int status(int argc, char** argv);
+// Returns the exit status: 1 where no launch is running, or has run, there.
+[[nodiscard]] int status(const CommandLine& line);
 
 // Launches that run: those whose folder has the usual name and is in the current one, and those of this user
 // with a process on this host. The last one whose folder is in the current one, else the last one. Throws UsageError

@@ -68,11 +68,6 @@ void remove_remains(const fs::path& output) {
   analyzer::remove_all_with(output, {instrument::kUnsentPrefix, instrument::kProcessStatePrefix});
 }
 
-bool has_states(const fs::path& output) {
-  return !analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() ||
-         !analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty();
-}
-
 // Of a launch that was ended; a profile that is there then is of a moment before. What the merging analyzer has to say
 // is said.
 void make_profile(const std::vector<std::string>& merge) {
@@ -119,6 +114,11 @@ void add_ended_by(const fs::path& profile, const std::string& ended_by) {
 
 }  // namespace
 
+bool has_states(const fs::path& output) {
+  return !analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() ||
+         !analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty();
+}
+
 std::vector<std::string> merge_command(const std::string& analyzer, const fs::path& output) {
   return {analyzer, "--called-by", speaker(), "--merge", "--no-report", "--quiet", "--output", output.string()};
 }
@@ -161,11 +161,12 @@ std::string profile_in(const std::string& path) {
   return profile.string();
 }
 
-int render_again(const std::string& path, const std::string& output, bool short_report, bool quiet) {
+int render_again(const std::string& path, const std::string& output, bool render, bool short_report, bool quiet) {
   const std::string profile = profile_in(path);
   std::string summary;
   const InterruptibleRendering rendering(std::array{SIGINT, SIGTERM, SIGHUP});
-  const auto result = reports::report_again(profile, {.output = output, .length = length_of(short_report)}, summary);
+  const auto result =
+      reports::report_again(profile, {.output = output, .render = render, .length = length_of(short_report)}, summary);
   if (!quiet) std::cout << summary << std::flush;
   return tell(result, quiet) ? 0 : kFailedStatus;
 }

@@ -30,7 +30,12 @@ void finish_report(const FinishOptions& options, const std::filesystem::path& ou
 // without ardoise, it is made now. Throws UsageError where what has its name in the folder is no plain file.
 [[nodiscard]] std::string profile_in(const std::string& path);
 
-// `ardoise report`: renders again from the data of profile_in(path). SIGINT, SIGTERM and SIGHUP end it.
-[[nodiscard]] int render_again(const std::string& path, const std::string& output, bool short_report, bool quiet);
+// Analyzers of a launch that did not end have left their data there.
+[[nodiscard]] bool has_states(const std::filesystem::path& output);
+
+// `ardoise report` of a profile: writes the summary of profile_in(path) again, and renders it. SIGINT, SIGTERM and
+// SIGHUP end that.
+[[nodiscard]] int render_again(const std::string& path, const std::string& output, bool render, bool short_report,
+                               bool quiet);
 
 }  // namespace ardoise::launcher

@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "instrument/settings/number_ranges.hpp"
 #include "reports/model_json.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/message.hpp"
-#include "tools/ardoise/common/options.hpp"
 #include "tools/ardoise/common/shown_text.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 #include "tools/ardoise/report/finish_report.hpp"
@@ -45,8 +44,12 @@ std::string tables_by_rank() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-bool has_rank(const Application& a, std::uint32_t world_rank) {
-  return world_rank >= a.first_rank && world_rank - a.first_rank < a.ranks;
+bool has_some(const Application& a, const std::string& ranks) {
+  bool has = false;
+  (void)instrument::for_each_range(ranks, [&](const instrument::NumberRange& range) {
+    has = has || (a.ranks != 0 && range.first <= a.world_rank(a.ranks - 1) && range.last >= a.first_rank);
+  });
+  return has;
 }
 
 std::vector<const Application*> programs_of(const Run& run, const ShowRequest& request) {
@@ -56,23 +59,23 @@ std::vector<const Application*> programs_of(const Run& run, const ShowRequest& r
   }
   if (programs.empty())
     throw UsageError(fmt::format("the run has no program '{}', only {}.", request.program, names_of(run.applications)));
-  if (!request.rank) return programs;
+  if (request.ranks.empty()) return programs;
   std::string ranges;
   for (const Application* a : programs) {
     if (a->ranks == 0) continue;
     ranges += fmt::format("{}{} has ranks {} to {}", ranges.empty() ? "" : ", ", a->name, a->first_rank,
                           a->world_rank(a->ranks - 1));
   }
-  // What other programs of its world send to the rank is a row of theirs.
+  // What other programs of its world send to the ranks is a row of theirs.
   std::vector<std::uint32_t> worlds;
   for (const Application* a : programs) {
-    if (has_rank(*a, *request.rank)) worlds.push_back(a->partition);
+    if (has_some(*a, request.ranks)) worlds.push_back(a->partition);
   }
   std::erase_if(programs, [&](const Application* a) {
     return request.table == "edges" ? std::find(worlds.begin(), worlds.end(), a->partition) == worlds.end()
-                                    : !has_rank(*a, *request.rank);
+                                    : !has_some(*a, request.ranks);
   });
-  if (programs.empty()) throw UsageError(fmt::format("there is no rank {}: {}.", *request.rank, ranges));
+  if (programs.empty()) throw UsageError(fmt::format("there is no rank {}: {}.", request.ranks, ranges));
   return programs;
 }
 
@@ -80,13 +83,13 @@ std::vector<const Application*> programs_of(const Run& run, const ShowRequest& r
 
 std::string shown_table(const Run& run, const ShowRequest& request) {
   const ShownTable& table = table_named(request.table);
-  if (request.rank && !table.by_rank) {
+  if (!request.ranks.empty() && !table.by_rank) {
     throw UsageError(
-        fmt::format("the profile has {} summed over all ranks; --rank is for {}.", request.table, tables_by_rank()));
+        fmt::format("the profile has {} summed over all ranks; --ranks is for {}.", request.table, tables_by_rank()));
   }
   const auto programs = programs_of(run, request);
   std::vector<ShownColumn> columns =
-      request.rank && !table.columns_of_rank.empty() ? table.columns_of_rank : table.columns;
+      !request.ranks.empty() && !table.columns_of_rank.empty() ? table.columns_of_rank : table.columns;
   const bool several = request.program.empty() && run.applications.size() > 1;
   if (several) columns.insert(columns.begin(), {"program", "Program"});
 
@@ -106,7 +109,7 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
 
   std::vector<ShownRow> rows;
   for (const Application* a : programs) {
-    for (ShownRow& row : table.rows(run, *a, request.rank)) {
+    for (ShownRow& row : table.rows(run, *a, request.ranks)) {
       if (constant >= 0) row.erase(row.begin() + constant);
       if (several) row.insert(row.begin(), a->name);
       rows.push_back(std::move(row));
@@ -125,20 +128,15 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
   return out;
 }
 
-int show(int argc, char** argv) {
-  CLI::App app{"Prints a table of a profile, whole.", "ardoise show"};
-  std::string profile;
-  ShowRequest request;
-  app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
-  app.add_option("table", request.table, names_of(shown_tables()))->required();
-  app.add_option("--rank", request.rank, "one rank of MPI_COMM_WORLD, for the tables " + tables_by_rank());
-  app.add_option("--program", request.program, "only this program of the run");
-  app.add_option("--sort", request.sort, "column, as --csv names it [time; of edges: bytes]");
-  app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");
-  app.add_option("--limit", request.limit, "rows at most [all]");
-  if (const auto status = parse_or_end(app, argc, argv)) return *status;
+int show(const CommandLine& line) {
+  const ShowRequest request{.table = line.words[1],
+                            .program = line.text("program"),
+                            .ranks = line.text("ranks"),
+                            .sort = line.text("sort"),
+                            .limit = line.count("limit").value_or(0),
+                            .csv = line.is_on("csv")};
   (void)table_named(request.table);
-  const auto run = reports::read_profile_json(profile_in(profile));
+  const auto run = reports::read_profile_json(profile_in(line.words.front()));
   if (!run) return say("{}", run.error), kFailedStatus;
   return print(shown_table(*run.value, request)) ? 0 : kFailedStatus;
 }

@@ -2,27 +2,26 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "reports/model.hpp"
+#include "tools/ardoise/common/command_line.hpp"
 
 namespace ardoise::launcher {
 
 struct ShowRequest {
-  std::string table{};                  // "calls", "sites", "edges", "functions", "files"
-  std::string program{};                // "": all
-  std::string sort{};                   // column, as CSV names it; "": by time, edges by bytes
-  std::optional<std::uint32_t> rank{};  // of the world
-  std::size_t limit = 0;                // rows; 0: all
+  std::string table{};    // "calls", "sites", "edges", "functions", "files"
+  std::string program{};  // "": all
+  std::string ranks{};    // of MPI_COMM_WORLD, "0-3,8"; "": all
+  std::string sort{};     // column, as CSV names it; "": by time, edges by bytes
+  std::size_t limit = 0;  // rows; 0: all
   bool csv = false;
 };
 
 // Throws UsageError where there is no such table, program, column or rank.
 [[nodiscard]] std::string shown_table(const reports::Run& run, const ShowRequest& request);
 
-// The command; argv[0] is "show". Returns the exit status.
-[[nodiscard]] int show(int argc, char** argv);
+// Returns the exit status.
+[[nodiscard]] int show(const CommandLine& line);
 
 }  // namespace ardoise::launcher

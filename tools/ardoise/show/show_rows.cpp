@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "instrument/settings/control_file.hpp"
+#include "instrument/settings/number_ranges.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
@@ -18,11 +20,13 @@ namespace {
 
 using namespace reports;
 using Rows = std::vector<ShownRow>;
-using Rank = std::optional<std::uint32_t>;
+using Ranks = const std::string&;
+
+bool is_wanted(Ranks ranks, std::uint32_t rank) { return ranks.empty() || instrument::is_in_ranks(ranks, rank); }
 
 double per(double sum, std::uint64_t n) { return n == 0 ? 0 : sum / static_cast<double>(n); }
 
-Rows calls(const Run&, const Application& a, Rank) {
+Rows calls(const Run&, const Application& a, Ranks) {
   const Facts facts(a);
   Rows rows;
   for (const auto* list : {&a.mpi, &a.posix}) {
@@ -40,7 +44,7 @@ ShownCell place_cell(const std::string& file, std::uint32_t line, const std::str
   return {fmt::format("{}:{}", base_name(file), line), fmt::format("{}:{}", file, line)};
 }
 
-Rows sites(const Run&, const Application& a, Rank) {
+Rows sites(const Run&, const Application& a, Ranks) {
   const Facts facts(a);
   Rows rows;
   for (const CallSite& s : a.call_sites) {
@@ -53,10 +57,10 @@ Rows sites(const Run&, const Application& a, Rank) {
 }
 
 // Of the program, then with other programs of its world.
-Rows edges(const Run& run, const Application& a, Rank rank) {
+Rows edges(const Run& run, const Application& a, Ranks ranks) {
   Rows rows;
   const auto add = [&](const Edge& e, std::uint32_t from, std::uint32_t to, const std::string& program) {
-    if (rank && from != *rank && to != *rank) return;
+    if (!is_wanted(ranks, from) && !is_wanted(ranks, to)) return;
     rows.push_back({exact(from), exact(to), program, count(e.messages), bytes(e.bytes),
                     bytes(per(static_cast<double>(e.bytes), e.messages)), seconds(e.seconds)});
   };
@@ -84,17 +88,19 @@ ShownCell sampled_place(const SampleProfile& s, const std::string& symbol, const
   return place_cell(line.file, line.number, "");
 }
 
-Rows functions(const Run&, const Application& a, Rank rank) {
+Rows functions(const Run&, const Application& a, Ranks ranks) {
   const SampleProfile& s = a.samples;
   const auto part = [](double value, double of) { return share(of > 0 ? value / of : 0); };
   Rows rows;
-  if (rank) {
-    const std::size_t r = *rank - a.first_rank;
-    for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
-      const std::uint32_t f = s.per_rank.functions[i];
-      const double self = s.per_rank.self[i * a.ranks + r];
-      rows.push_back({function_name(s.functions[f]), function_place(s, f), amount(s, self),
-                      part(self, r < s.per_rank.all.size() ? s.per_rank.all[r] : 0)});
+  if (!ranks.empty()) {
+    for (std::uint32_t r = 0; r < a.ranks; ++r) {
+      if (!is_wanted(ranks, a.world_rank(r))) continue;
+      for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
+        const std::uint32_t f = s.per_rank.functions[i];
+        const double self = s.per_rank.self[i * a.ranks + r];
+        rows.push_back({exact(a.world_rank(r)), function_name(s.functions[f]), function_place(s, f), amount(s, self),
+                        part(self, r < s.per_rank.all.size() ? s.per_rank.all[r] : 0)});
+      }
     }
     return rows;
   }
@@ -113,7 +119,7 @@ ShownCell awaited_rank(const Application& a, const reports::LongestWait& wait) {
   return rank == reports::kNoRank ? ShownCell("") : exact(rank);
 }
 
-Rows waits(const Run&, const Application& a, Rank) {
+Rows waits(const Run&, const Application& a, Ranks) {
   const Facts facts(a);
   Rows rows;
   for (const WaitSite& s : a.waiting.call_sites) {
@@ -127,17 +133,17 @@ Rows waits(const Run&, const Application& a, Rank) {
   return rows;
 }
 
-Rows causes(const Run&, const Application& a, Rank rank) {
+Rows causes(const Run&, const Application& a, Ranks ranks) {
   Rows rows;
   for (const WaitCause& c : a.waiting.causes) {
-    if (rank && *rank != a.world_rank(c.rank)) continue;
+    if (!is_wanted(ranks, a.world_rank(c.rank))) continue;
     rows.push_back({exact(a.world_rank(c.rank)), c.kind, ShownCell(without_parameters(c.symbol), c.symbol),
                     sampled_place(a.samples, c.symbol, {c.source_file, c.line}), seconds(c.seconds), seconds(c.error)});
   }
   return rows;
 }
 
-Rows path(const Run&, const Application& a, Rank) {
+Rows path(const Run&, const Application& a, Ranks) {
   Rows rows;
   const double elsewhere = a.waiting.critical_path_elsewhere_seconds;
   for (const PathPart& p : a.waiting.critical_path) {
@@ -153,7 +159,7 @@ Rows path(const Run&, const Application& a, Rank) {
   return rows;
 }
 
-Rows files(const Run&, const Application& a, Rank) {
+Rows files(const Run&, const Application& a, Ranks) {
   Rows rows;
   for (const FileProfile& f : a.files) {
     rows.push_back({f.path, exact(f.ranks), count(f.opens), count(f.reads), count(f.writes), count(f.calls),
@@ -166,7 +172,7 @@ Rows files(const Run&, const Application& a, Rank) {
 // "iteration", "phase solve", "timer".
 std::string name_of_series(const SnapshotSeries& s) { return s.name.empty() ? s.trigger : s.trigger + " " + s.name; }
 
-Rows snapshots(const Run&, const Application& a, Rank) {
+Rows snapshots(const Run&, const Application& a, Ranks) {
   Rows rows;
   for (const SnapshotSeries& s : a.snapshots.series) {
     const auto own = own_seconds(s);
@@ -181,7 +187,7 @@ Rows snapshots(const Run&, const Application& a, Rank) {
 }
 
 // Where there was a call.
-Rows snapshot_calls(const Run&, const Application& a, Rank) {
+Rows snapshot_calls(const Run&, const Application& a, Ranks) {
   Rows rows;
   for (const SnapshotSeries& s : a.snapshots.series) {
     for (const SnapshotCalls& c : s.calls) {
@@ -213,14 +219,17 @@ std::string cluster_at(const RankMoves& moves, std::size_t snapshot, std::uint32
   return "";
 }
 
-Rows snapshot_ranks(const Run&, const Application& a, Rank rank) {
+Rows snapshot_ranks(const Run&, const Application& a, Ranks ranks) {
   Rows rows;
   for (const SnapshotSeries& s : a.snapshots.series) {
     const RankMoves moves = &s == main_series(a.snapshots) ? rank_moves(s) : RankMoves{};
     for (std::uint32_t group = 0; group < s.groups; ++group) {
       const std::uint32_t first = a.world_rank(group * s.ranks_per_group),
                           last = a.world_rank(std::min((group + 1) * s.ranks_per_group, a.ranks) - 1);
-      if (rank && (*rank < first || *rank > last)) continue;
+      bool wanted = ranks.empty();
+      (void)instrument::for_each_range(
+          ranks, [&](const instrument::NumberRange& range) { wanted |= range.first <= last && first <= range.last; });
+      if (!wanted) continue;
       for (std::size_t i = 0; i < s.seconds.size(); ++i) {
         const auto of = [&](const std::vector<double>& list) {
           return list.empty() ? 0 : list[group * s.seconds.size() + i];
@@ -237,6 +246,11 @@ Rows snapshot_ranks(const Run&, const Application& a, Rank rank) {
 }  // namespace
 
 const std::vector<ShownTable>& shown_tables() {
+  static const std::vector<ShownColumn> of_ranks{{"rank", "Rank"},
+                                                 {"function", "Function"},
+                                                 {"place", "Place"},
+                                                 {"self", "Self"},
+                                                 {"share", "Share of the rank's"}};
   static const std::vector<ShownTable> tables{
       {"calls",
        "time_seconds",
@@ -340,7 +354,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"rank_with_most", "Rank with most"},
         {"calls", "Calls"},
         {"call_seconds", "Time of calls"}},
-       {{"function", "Function"}, {"place", "Place"}, {"self", "Self"}, {"share", "Share of the rank's"}},
+       of_ranks,
        functions},
       {"files",
        "time_seconds",

@@ -1,8 +1,7 @@
 // The rows of the tables that `ardoise show` prints, from the model.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "reports/model.hpp"
@@ -14,8 +13,9 @@ struct ShownTable {
   const char* name;
   const char* sorted_by;                              // unless the user says otherwise
   bool by_rank;                                       // the model has it for each rank
-  std::vector<ShownColumn> columns, columns_of_rank;  // the second: with --rank, where it differs
-  std::vector<ShownRow> (*rows)(const reports::Run&, const reports::Application&, std::optional<std::uint32_t> rank);
+  std::vector<ShownColumn> columns, columns_of_rank;  // the second: with --ranks, where it differs
+  // ranks: of MPI_COMM_WORLD; "": all
+  std::vector<ShownRow> (*rows)(const reports::Run&, const reports::Application&, const std::string& ranks);
 };
 
 [[nodiscard]] const std::vector<ShownTable>& shown_tables();

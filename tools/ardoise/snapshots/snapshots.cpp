@@ -2,11 +2,8 @@
 #include "tools/ardoise/snapshots/snapshots.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -14,13 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "instrument/settings/number_ranges.hpp"
 #include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/message.hpp"
-#include "tools/ardoise/common/options.hpp"
 #include "tools/ardoise/common/shown_text.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 #include "tools/ardoise/snapshots/snapshot_rows.hpp"
@@ -38,7 +33,7 @@ struct Request {
   std::string action, output;
   std::vector<std::string> files;
   SnapshotSelection selection;
-  bool each = false, csv = false, cumulative = false;
+  bool csv = false, cumulative = false;
 };
 
 // Folders stand for the files in them.
@@ -188,45 +183,22 @@ int act(const Request& request) {
 
 }  // namespace
 
-int snapshots(int argc, char** argv) {
-  constexpr std::array kActions{"list",    "each",   "calls", "values",  "counters",
-                                "profile", "stacks", "merge", "extract", "tau"};
-  CLI::App app{
-      "Reads files of snapshots, which a run with --snapshot-every writes.\n\n"
-      "  list     the series: what took snapshots, how many, from when to when\n"
-      "  each     the snapshots, over all ranks\n"
-      "  calls    the calls and functions of each snapshot of each rank\n"
-      "  values   values that the program passed to ardoise_value(), likewise\n"
-      "  counters events counted with samples (--counters), likewise\n"
-      "  profile  the calls and functions of all chosen snapshots together\n"
-      "  stacks   the call stacks that were sampled in them, folded, in microseconds, for flamegraph.pl or speedscope\n"
-      "  merge    all files as one, --output\n"
-      "  extract  the chosen snapshots as a file, --output\n"
-      "  tau      a profile of TAU for each rank, snapshot.RANK.0.0 in the folder --output, for ParaProf\n",
-      "ardoise snapshots"};
-  Request request;
-  std::string ranks;
-  app.add_option("action", request.action, "what to do")
-      ->required()
-      ->check(CLI::IsMember(std::vector<std::string>(kActions.begin(), kActions.end())));
-  app.add_option("files", request.files, "files of snapshots of one run, or folders with them")->required();
-  app.add_option("--program", request.selection.program, "only of this program");
-  app.add_option("--trigger", request.selection.trigger, "only these")
-      ->check(CLI::IsMember({"snapshot", "phase", "pcontrol", "condition", "timer", "iteration"}));
-  app.add_option("--name", request.selection.name, "only those of this name");
-  app.add_option("--ranks", request.selection.ranks, "only of these ranks of MPI_COMM_WORLD: 0-3,8");
-  app.add_option("--from", request.selection.first, "only those whose number is as great or greater");
-  app.add_option("--to", request.selection.last, "only those whose number is as great or less");
-  app.add_flag("--cumulative", request.cumulative, "each, calls: of all snapshots up to this one");
-  app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");
-  app.add_option("-o,--output", request.output, "merge, extract: file; tau: folder");
-  if (const auto status = parse_or_end(app, argc, argv)) return *status;
-  if (!request.selection.ranks.empty() && !instrument::are_ranges(request.selection.ranks))
-    throw UsageError("--ranks takes numbers and ranges, 0-3,8.");
+int snapshots(const CommandLine& line) {
+  constexpr std::string_view kActions = "list|each|calls|values|counters|profile|stacks|merge|extract|tau";
+  Request request{.action = line.word_of("ACTION", kActions),
+                  .output = line.text("output"),
+                  .files = files_of({line.words.begin() + 1, line.words.end()}),
+                  .selection = {.program = line.text("program"),
+                                .trigger = line.text("trigger"),
+                                .name = line.text("name"),
+                                .ranks = line.text("ranks"),
+                                .first = line.count("from"),
+                                .last = line.count("to")},
+                  .csv = line.is_on("csv"),
+                  .cumulative = line.is_on("cumulative")};
   const bool writes = request.action == "merge" || request.action == "extract" || request.action == "tau";
   if (writes && request.output.empty())
     throw UsageError(fmt::format("ardoise snapshots {} writes what --output names.", request.action));
-  request.files = files_of(request.files);
   return act(request);
 }
 

@@ -1,9 +1,11 @@
 // `ardoise snapshots`: lists, sums, merges, cuts and converts files of snapshots (docs/guide/snapshots.md).
 #pragma once
 
+#include "tools/ardoise/common/command_line.hpp"
+
 namespace ardoise::launcher {
 
-// The command; argv[0] is "snapshots". Returns the exit status.
-[[nodiscard]] int snapshots(int argc, char** argv);
+// Returns the exit status.
+[[nodiscard]] int snapshots(const CommandLine& line);
 
 }  // namespace ardoise::launcher

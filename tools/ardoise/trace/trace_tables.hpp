@@ -1,4 +1,4 @@
-// Data frames of a trace, as CSV: `ardoise trace export --format csv --table events|messages|calls`.
+// Data frames of a trace, as CSV: `ardoise export --format csv --table events|messages|calls`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise trace export --format perfetto`.
+// A trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise export --format perfetto`.
 #pragma once
 
 #include "knowledge_sources/otf2/reader/archive_reader.hpp"

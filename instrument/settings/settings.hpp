@@ -32,7 +32,7 @@ struct Settings {
   bool no_command = false;            // only the program's name of the command line is kept
   std::string record_races, replay_races;  // folders for records of races; "": none
   bool stops_at_divergence = false;        // stops a program that diverges from the record forced on it
-  std::string complaint;              // sentences about invalid values of any option of programs; "": none
+  std::string complaint;                   // sentences about invalid values of any option of programs; "": none
 };
 
 [[nodiscard]] Settings read_settings(GetVariable get);

@@ -37,8 +37,8 @@ class StalledProcessesTest : public ::testing::Test {
     replay::PackMaker maker({.rank = rank});
     maker.define(instrument::ProcessStateDefinition{});
     const RankRange range{0, size, 1};
-    maker.define(CommunicatorDefinition{2, kind, group_hash, 0, size, 0, 0, 1, 0, 0, 1},
-                 std::span(&range, 1), std::string_view("theirs"));
+    maker.define(CommunicatorDefinition{2, kind, group_hash, 0, size, 0, 0, 1, 0, 0, 1}, std::span(&range, 1),
+                 std::string_view("theirs"));
     instrument::RecentCall call{};
     call.word = instrument::make_word(2, static_cast<std::uint32_t>(vmpi::FunctionId::kBarrier),
                                       instrument::Shape::kCollective);

@@ -123,7 +123,7 @@ struct UnsentFile {
 UnsentFile* unsent_file = nullptr;
 
 ProcessStateWriter* state_writer = nullptr;  // never destroyed
-Control* control = nullptr;    // never destroyed
+Control* control = nullptr;                  // never destroyed
 
 void write_unsent(int wait_status) noexcept {
   allocate_without_locks();

@@ -291,6 +291,21 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
   }
 }
 
+// As the report of a run that Ardoise measured.
+TEST_F(TracesTest, ATraceHasAReportAndSnapshots) {
+  ASSERT_EQ(ardoise({"--trace", "all"}, {"-n", "2", RING, "40"}).status, 0);
+  const std::string again = (folder_ / "again").string();
+  const Words words{ARDOISE, "report",      output_ + "/trace", "--output",
+                    again,   "--no-report", "--snapshot-every", "10ms"};
+  const auto made = run_and_read(words);
+  EXPECT_EQ(made.status, 0) << made.output;
+  EXPECT_THAT(made.output, HasSubstr("ardoise report: the snapshots are '" + again + "/snapshots-0.ards'."));
+  EXPECT_TRUE(reports::read_profile_json(again + "/profile.json"));
+  const auto refused = run_and_read({ARDOISE, "report", output_, "--snapshot-every", "10ms"});
+  EXPECT_EQ(refused.status, 2) << "the folder of a report is its profile";
+  EXPECT_THAT(refused.output, HasSubstr("--snapshot-every is for traces and captured packs"));
+}
+
 // With what its processes had not sent when it died: the report has that, too.
 TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
   for (const std::string flush : {"1", "0.01"}) {

@@ -246,11 +246,6 @@ Rows snapshot_ranks(const Run&, const Application& a, Ranks ranks) {
 }  // namespace
 
 const std::vector<ShownTable>& shown_tables() {
-  static const std::vector<ShownColumn> of_ranks{{"rank", "Rank"},
-                                                 {"function", "Function"},
-                                                 {"place", "Place"},
-                                                 {"self", "Self"},
-                                                 {"share", "Share of the rank's"}};
   static const std::vector<ShownTable> tables{
       {"calls",
        "time_seconds",
@@ -354,7 +349,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"rank_with_most", "Rank with most"},
         {"calls", "Calls"},
         {"call_seconds", "Time of calls"}},
-       of_ranks,
+       {{"rank", "Rank"}, {"function", "Function"}, {"place", "Place"}, {"self", "Self"}, {"share", "Share"}},
        functions},
       {"files",
        "time_seconds",

@@ -1,5 +1,6 @@
 // Slow knowledge sources and a full blackboard: no entry is lost, and ingest stops instead.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -95,8 +96,8 @@ class FullBoard : public ::testing::Test {
     std::map<std::string, std::uint64_t> traced;  // calls
   };
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              (std::string("full_board_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::path(::testing::TempDir()) / ("full_board_" + std::to_string(::getpid()) + "_" +
+                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }

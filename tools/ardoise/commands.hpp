@@ -1,4 +1,4 @@
-// What is said of a first word that is no command, no launcher and no program.
+// Refuses a first word that is neither a command nor a launcher nor a program.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace ardoise::launcher {
 
-// Throws UsageError for a word that is no option, no path and no program in PATH or here: it names the command that was
-// probably meant, or all of them. mpi_launcher.hpp judges the other words.
+// Throws UsageError for a word that is no option, no path and no program in PATH or the current directory. The error
+// names the command that was probably meant, or all commands. mpi_launcher.hpp judges the other words.
 void check_first_word(const std::string& word);
 
-// How many letters differ, are missing, are too many or are swapped with their neighbour.
+// Number of letters that differ, are missing, are extra, or are swapped with their neighbour.
 [[nodiscard]] std::size_t typing_errors(std::string_view typed, std::string_view meant);
 
 }  // namespace ardoise::launcher

@@ -1,4 +1,4 @@
-// Command lines of ardoise, by the rows of command_table.hpp, and what --help prints.
+// Parses command lines of ardoise by the rows of command_table.hpp, and makes the text of --help.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,19 @@ namespace ardoise::launcher {
 
 class CommandLine {
  public:
-  // argv[0] is the name of a command. Throws UsageError, which says what is wrong with the words or options.
+  // argv[0] is the name of a command. Throws UsageError for wrong words or options.
   CommandLine(int argc, const char* const* argv);
 
-  std::optional<int> status;  // end with it: --help has been printed
+  std::optional<int> status;  // set: --help was printed, end with this status
   std::vector<std::string> words;
 
   [[nodiscard]] const Command& command() const { return command_; }
   [[nodiscard]] const instrument::OptionValues& values() const { return values_; }
-  // Of an option of the command; as OptionValues.
+  // The next functions take the name of an option of the command and answer like those of OptionValues.
   [[nodiscard]] bool is_given(std::string_view name) const { return values_.is_given(row(name)); }
   [[nodiscard]] bool is_on(std::string_view name) const { return values_.is_on(row(name)); }
   [[nodiscard]] std::string text(std::string_view name) const { return std::string(values_.text(row(name))); }
-  // The first word, one of "list|each". Throws UsageError where it is another one.
+  // The first word, which must be one of `choices` ("list|each"). Throws UsageError if it is not.
   [[nodiscard]] const std::string& word_of(std::string_view what, std::string_view choices) const;
   [[nodiscard]] std::optional<std::uint64_t> count(std::string_view name) const;
 
@@ -46,10 +46,11 @@ class CommandLine {
 [[nodiscard]] std::string shown_name(const instrument::Option& row);
 
 [[nodiscard]] std::string help_of(const Command& command);
-// Of launches; expert: with the options for tuning.
+// Help for launches. expert: includes the options for tuning.
 [[nodiscard]] std::string launch_help(bool expert);
 
-// For either. A status: end with it. Throws UsageError.
+// Parses the command line of a launch or of a command. Returns the exit status if the process is to end now. Throws
+// UsageError.
 [[nodiscard]] std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace ardoise::launcher

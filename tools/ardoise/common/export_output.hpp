@@ -1,4 +1,4 @@
-// Where an export goes: a file that is whole or not there, or standard output.
+// Output of an export: standard output, or a file that appears only when it is complete.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace ardoise::launcher {
 
-// Not thread safe. Made by the process that waits for the one that reads (guarded_reading.hpp): what that one writes is
-// in the file, and commit() of the one that waits makes it the result; otherwise nothing is left.
+// Not thread safe. Made by the parent of a guarded reading (guarded_reading.hpp). The child writes into the file;
+// commit() of the parent makes it the result. Without commit() no file is left.
 class ExportOutput {
  public:
   // path "-": standard output.
@@ -21,7 +21,7 @@ class ExportOutput {
     if (kept_.size() >= kPiece) flush();
   }
   void flush();
-  // A sentence, or "".
+  // Returns an error message, or "".
   [[nodiscard]] std::string commit();
   [[nodiscard]] bool failed() const { return file_ == nullptr ? !error_.empty() : file_->failed(); }
 

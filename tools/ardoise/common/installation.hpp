@@ -1,4 +1,4 @@
-// Where the parts of Ardoise are: beside this executable, in the build folder as well as in an installation.
+// Finds the parts of Ardoise, beside this executable: in the build folder or in an installation.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Installation {
   std::string mpi_library;      // the MPI it was built with, "libmpi.so.40"
 };
 
-// Throws UsageError naming what is not there.
+// Throws UsageError that names a missing part.
 [[nodiscard]] Installation find_installation();
 
 }  // namespace ardoise::launcher

@@ -1,8 +1,7 @@
-// Signals to the launcher while mpirun runs. They wait as mail, and those that mpirun has not got by itself are handed
-// over: from a terminal, `timeout` or a batch system a signal comes to the whole process group, and the second one
-// makes mpirun give up at once, before it has told the programs. Whether it came to the group is what a witness tells:
-// a child in the group that does nothing but note signals, and
-// that tells mpirun to end when the launcher has been killed.
+// Handles signals to the launcher while mpirun runs. They are queued, and those that mpirun did not receive itself are
+// passed on. A terminal, `timeout` or a batch system signals the whole process group; a second copy would make mpirun
+// give up before it has signalled the programs. To know whether the group received a signal, the launcher forks a
+// witness into it, a child that only notes signals. The witness also ends mpirun if the launcher was killed.
 #pragma once
 
 #include <signal.h>
@@ -16,10 +15,10 @@
 
 namespace ardoise::launcher {
 
-// What mpirun may get: INT, TERM, HUP, QUIT, USR1 and USR2.
+// Signals that are passed on to mpirun.
 inline constexpr std::array kHandedOver{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// Both ends close on exec and do not block.
+// Both ends are close-on-exec and non-blocking.
 class SignalPipe {
  public:
   SignalPipe();  // throws std::system_error
@@ -29,37 +28,37 @@ class SignalPipe {
 
   [[nodiscard]] int output() const { return ends_[0]; }
   [[nodiscard]] int input() const { return ends_[1]; }
-  // The numbers of the signals that wait, in order.
+  // Takes the queued signal numbers, in order.
   [[nodiscard]] std::vector<int> take();
 
  private:
   std::array<int, 2> ends_{-1, -1};
 };
 
-// One at a time, in the main thread.
+// At most one object at a time, in the main thread.
 class LaunchSignals {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Until take_over() the signals are blocked, so that none is lost before mpirun is there. Throws std::system_error.
+  // Blocks the signals until take_over(), so that none is lost before mpirun runs. Throws std::system_error.
   LaunchSignals();
-  // Dispositions are what they were, the witness is gone.
+  // Restores the dispositions and ends the witness.
   ~LaunchSignals();
   LaunchSignals(const LaunchSignals&) = delete;
   LaunchSignals& operator=(const LaunchSignals&) = delete;
 
-  // For a child: the mask that was there before.
+  // Signal mask from before, for a child.
   [[nodiscard]] const sigset_t& mask_before() const { return before_; }
-  // After the start of mpirun, which gets with it what was ignored then (nohup, a background job of a script). It may
-  // handle such a signal all the same, so from here on those are mail, too.
+  // Called after the start of mpirun. mpirun inherits signals that were ignored before (nohup, a background job of a
+  // script) and may handle them all the same, so from here on they are queued, too.
   void take_over(pid_t mpirun);
-  // What can be polled for input: mail, that of the witness. A child that ends wakes the first one up.
+  // Descriptors to poll for input: the launcher's queue and the witness's. The end of a child wakes the first one.
   [[nodiscard]] std::array<int, 2> descriptors() const { return {mail_.output(), witnessed_.output()}; }
-  // Takes the mail; returns the signals in it.
+  // Takes the queued signals and returns them.
   [[nodiscard]] std::vector<int> take(Clock::time_point now);
-  // Sends `child` what is due and not witnessed.
+  // Sends `child` the signals that are due and were not witnessed.
   void hand_over(pid_t child, Clock::time_point now);
-  // When something will be due; max(): nothing.
+  // When the next signal is due; max(): none is.
   [[nodiscard]] Clock::time_point next() const;
 
  private:

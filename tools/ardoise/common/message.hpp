@@ -1,6 +1,6 @@
-// Sentences of ardoise, on standard error, a line each: "ardoise: …" of a launch, "ardoise status: …" of a command.
-// Standard output carries only the programs' own output, the summary and what commands print. Either is printable
-// whatever names, paths and files hold.
+// Prints messages of ardoise to standard error, a line each: "ardoise: …" for a launch, "ardoise status: …" for a
+// command. Standard output carries only the programs' output, the summary and what commands print. Both are printable
+// whatever bytes names, paths and files contain.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace ardoise::launcher {
 
-// The speaker; main() sets it before anything is said.
+// Prefix of the messages. main() sets it before the first message.
 inline std::string& speaker() {
   static std::string name = "ardoise";
   return name;
@@ -27,7 +27,7 @@ void say(fmt::format_string<Args...> format, Args&&... args) {
             << std::flush;
 }
 
-// What a command prints, of several lines. False, and said: it could not be written.
+// Prints the output of a command, of one or more lines. Returns false, after a message, if it could not be written.
 [[nodiscard]] inline bool print(std::string_view text) {
   if (std::cout << reports::printable_lines(text) << std::flush) return true;
   say("Cannot write to standard output.");

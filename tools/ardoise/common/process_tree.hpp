@@ -1,4 +1,4 @@
-// The processes below another one, for the end of a launch whose mpirun does not end it.
+// Lists the descendants of a process, for a launch whose mpirun does not end them.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 
 namespace ardoise::launcher {
 
-// Those of the session of `process` that descend from it, itself not among them. What writes the remains of a launch
-// has a session of its own: analyzers behind their guardians, and the programs' survivors.
+// Descendants of `process` in its session, without itself. Processes that write the remains of a launch have sessions
+// of their own and are not listed: analyzers behind their guardians, and the programs' survivors.
 [[nodiscard]] std::vector<pid_t> processes_below(pid_t process);
 
 }  // namespace ardoise::launcher

@@ -1,4 +1,4 @@
-// Rows that a command prints, as CSV or as a table of text.
+// Formats the rows that a command prints, as CSV or as a text table.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace ardoise::launcher {
 
 struct ShownColumn {
-  const char* name;     // in CSV, with its unit
-  const char* heading;  // in text, where each number carries its unit
+  const char* name;     // in CSV, with the unit
+  const char* heading;  // in text, where each number has its unit
 };
 
-// Text, and what CSV says instead where that differs (a whole path); or a number.
+// A text, with another one for CSV if they differ (a whole path), or a number.
 struct ShownCell {
   std::string text{}, raw{};
   reports::Number number{};
@@ -27,7 +27,7 @@ struct ShownCell {
 
 using ShownRow = std::vector<ShownCell>;
 
-// A name with a comma or a quotation mark in it is quoted (RFC 4180). Valid UTF-8, without control characters.
+// Quotes a name that contains a comma or a quotation mark (RFC 4180). Returns valid UTF-8 without control characters.
 [[nodiscard]] std::string csv_field(std::string_view text);
 [[nodiscard]] std::string csv_text(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows);
 [[nodiscard]] std::string plain_text(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows);

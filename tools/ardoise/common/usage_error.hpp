@@ -1,11 +1,11 @@
-// All commands throw this for a mistake of the user's.
+// Exception of all commands for a user's mistake.
 #pragma once
 
 #include <stdexcept>
 
 namespace ardoise::launcher {
 
-// One sentence for the user: what is wrong with what they typed, and what to do.
+// One sentence for the user: the mistake, and the remedy.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,9 +1,10 @@
-// The user's launch line, taken apart: launcher, options, and one app context for each program between two ":". The
-// parts keep every word of the user's in its order, so that putting them together again gives the line that was read.
-// Used by launch_plan.hpp, which adds the measurement to it; knows nothing of what Ardoise is.
+// Parses the user's launch line into launcher, options, and one app context for each program between two ":". All words
+// are kept in their order, so to_words() gives the same line again. launch_plan.hpp adds the measurement; this file
+// knows nothing about it.
 //
-// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and the ones version 5 added) or of Hydra, the
-// mpirun of MPICH: to find where an app context's program begins one has to know how many words each option takes.
+// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and those added in version 5) or of Hydra, the
+// mpirun of MPICH. To find where an app context's program begins, the parser must know how many words each option
+// takes.
 #pragma once
 
 #include <optional>
@@ -21,11 +22,11 @@ struct LauncherOption {
   std::string name;                 // as written, "-np" or "--np"; Hydra: perhaps "-n=4"
   std::vector<std::string> values;  // its arguments
 
-  // Its name without dashes and without "=4".
+  // Name without dashes and without "=4".
   [[nodiscard]] std::string_view bare_name() const;
-  // Its only argument, or the last one.
+  // Its last argument.
   [[nodiscard]] std::string value() const;
-  // What it gives to an environment variable, if it is the option `bare` (-x, -env or -genv) and of this variable:
+  // The value for an environment variable, if this is the option `bare` (-x, -env or -genv) for this variable:
   // NAME=VALUE, or in Hydra NAME VALUE.
   [[nodiscard]] std::optional<std::string> value_for(std::string_view bare, std::string_view variable) const;
 };
@@ -37,7 +38,7 @@ struct AppContext {
 
   // The last option with one of these names (without leading dashes), or nullptr.
   [[nodiscard]] const LauncherOption* find(std::initializer_list<std::string_view> names) const;
-  // Processes asked for with -n and its synonyms. Throws UsageError when that is no number.
+  // Number of processes from -n and its synonyms. Throws UsageError if it is not a number.
   [[nodiscard]] std::optional<unsigned> processes() const;
 };
 
@@ -48,14 +49,14 @@ struct LaunchLine {
   [[nodiscard]] bool has(std::initializer_list<std::string_view> names) const;  // in any context
 };
 
-// Words of the options that `name` (with its dashes) takes; nothing: mpirun has no such option.
+// Number of words that the option `name` (with its dashes) takes; nullopt: mpirun has no such option.
 [[nodiscard]] std::optional<unsigned> option_arity(std::string_view name, LauncherKind kind = LauncherKind::kOpenMpi);
 
 // words[0] is the launcher. Reads the file of --app (Open MPI) or -configfile (Hydra). Throws UsageError.
 [[nodiscard]] LaunchLine parse_launch_line(const std::vector<std::string>& words,
                                            LauncherKind kind = LauncherKind::kOpenMpi);
 
-// The words again.
+// The words of the line.
 [[nodiscard]] std::vector<std::string> to_words(const LaunchLine& line);
 
 }  // namespace ardoise::launcher

@@ -1,5 +1,5 @@
-// The launch line that measures: the user's own, with the preload library in front of every program and one more app
-// context, the analyzers, at its end, so that the programs keep their ranks. Pure: words in, words out.
+// Makes the launch line that measures: the user's own line, with the preload library for every program and one more app
+// context for the analyzers at the end, so that the programs keep their ranks. Pure functions on words.
 #pragma once
 
 #include <optional>
@@ -11,47 +11,47 @@
 
 namespace ardoise::launcher {
 
-// How a program gets the preload library. Open MPI 4's -x belongs to its own app context, so nothing but the program
-// itself sees it, and mpirun still starts the user's program and not another. Open MPI 5 exports to all contexts
-// (facts of both: docs/reference/ardoise.md): there the program is started by env(1).
-// (Hydra's -env, too, belongs to its own app context.)
+// How a program gets the preload library. Open MPI 4's -x and Hydra's -env apply to their own app context: only the
+// program gets the variable, and mpirun starts the user's program directly. Open MPI 5 exports to all contexts (facts
+// of both: docs/reference/ardoise.md), so there env(1) starts the program.
 enum class PreloadBy { kExportOption, kEnvProgram, kHydraEnvOption };
 
 struct Measurement {
   std::string preload_library;                                   // absolute path of libardoise.so
   std::vector<std::pair<std::string, std::string>> environment;  // more variables, for all processes
-  std::vector<std::string> analyzer;                             // its program and arguments
+  std::vector<std::string> analyzer;                             // program and arguments
   std::vector<std::optional<std::string>> partitions;            // of each context (partition_option.hpp)
-  std::vector<std::string> sanitizers;  // of each context: a library that is preloaded in front of ours, or ""
+  std::vector<std::string> sanitizers;  // for each context: a library to preload before ours, or ""
   unsigned analyzers = 1;
-  // Of the first context, which does not say it: beside another one Open MPI wants to be told.
+  // For a first context without a number of processes: Open MPI requires one beside another context.
   std::optional<unsigned> processes;
   bool oversubscribe = false;  // add --oversubscribe
   PreloadBy preload_by = PreloadBy::kExportOption;
 };
 
-// `user_preload`: LD_PRELOAD of the user's environment, which stays behind ours; -x LD_PRELOAD=… in a context wins.
+// `user_preload`: LD_PRELOAD of the user's environment, which follows ours. -x LD_PRELOAD=… of a context has
+// precedence.
 [[nodiscard]] LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
                                      const std::optional<std::string>& user_preload);
 
-// Ranks of all programs; contexts without -n get all `slots`. Nothing: the line says it in a way only mpirun can work
-// out (-N, --npernode, --map-by ppr …).
+// Ranks of all programs; contexts without -n get all `slots`. nullopt: only mpirun can compute it (-N, --npernode,
+// --map-by ppr …).
 [[nodiscard]] std::optional<unsigned> count_ranks(const LaunchLine& line, std::optional<unsigned> slots);
 
-// Analyzers for so many ranks: one for every 32, at least one.
+// Number of analyzers for so many ranks: one for every 32, at least one.
 [[nodiscard]] unsigned default_analyzers(std::optional<unsigned> ranks);
 
-// Does the user's line allow more processes than slots, or forbid it?
+// Whether the user's line allows or forbids more processes than slots.
 [[nodiscard]] bool allows_oversubscription(const LaunchLine& line);
 [[nodiscard]] bool forbids_oversubscription(const LaunchLine& line);
 
-// A launch of printenv(1) on the same hosts that prints how many slots mpirun has there, and on how many machines.
+// Launches printenv(1) on the same hosts to print mpirun's slots there and the number of machines.
 [[nodiscard]] std::vector<std::string> slot_question(const LaunchLine& line);
 struct Slots {
   unsigned all = 0;
   unsigned machines = 0;  // 0: not known
 };
-// Its answer. Nothing: mpirun could not say.
+// Parses its output. nullopt: mpirun gave no number.
 [[nodiscard]] std::optional<Slots> read_slot_answer(const std::string& output);
 
 }  // namespace ardoise::launcher

@@ -1,4 +1,4 @@
-// One measured launch from the checks to the report: what `ardoise mpirun …` does.
+// Runs one measured launch from the checks to the report: `ardoise mpirun …`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ardoise::launcher {
 
-// words: the user's launch line. Returns the exit status. Throws UsageError before anything was started.
+// words: the user's launch line. Returns the exit status. Throws UsageError before anything is started.
 [[nodiscard]] int measure(const Options& options, const std::vector<std::string>& words);
 
 }  // namespace ardoise::launcher

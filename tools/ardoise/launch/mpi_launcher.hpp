@@ -1,4 +1,4 @@
-// Which mpirun is it that stands on the launch line?
+// Identifies the mpirun on the launch line.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ struct MpiLauncher {
   unsigned major = 0, minor = 0;
 };
 
-// Refuses, with a sentence each, words that are no launcher of MPI programs, and srun.
+// Throws UsageError for words that are no launcher of MPI programs, and for srun.
 void check_launcher_name(const std::string& word);
 
-// "MPICH" or "Open MPI", by the name of the library ("libmpich.so.12").
+// "MPICH" or "Open MPI", from the name of the library ("libmpich.so.12").
 [[nodiscard]] std::string family_of(const std::string& mpi_library);
 
-// Asks `launcher --version`. Throws UsageError when it is not there.
+// Runs `launcher --version`. Throws UsageError if there is no such program.
 [[nodiscard]] MpiLauncher identify_launcher(const std::string& launcher);
 
-// Pure part of it.
+// Parses the output of --version.
 [[nodiscard]] MpiLauncher read_version(const std::string& output);
 
 }  // namespace ardoise::launcher

@@ -1,5 +1,5 @@
-// The path by which programs preload our library. The loader ends each entry of LD_PRELOAD at a blank or colon: a
-// library in such a folder is reached by a symbolic link in a folder without any.
+// The path by which programs preload our library. The loader ends each entry of LD_PRELOAD at a blank or colon. If the
+// folder's path contains one, the library is loaded through a symbolic link in a folder whose path does not.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@ namespace ardoise::launcher {
 
 class PreloadPath {
  public:
-  // Throws UsageError where the link is needed and cannot be made.
+  // Throws UsageError if the link is needed and cannot be made.
   explicit PreloadPath(const std::filesystem::path& library);
-  ~PreloadPath();  // the link goes
+  ~PreloadPath();  // removes the link
   PreloadPath(const PreloadPath&) = delete;
   PreloadPath& operator=(const PreloadPath&) = delete;
 

@@ -1,6 +1,5 @@
-// A rank file of the user's names the place of each rank. The analyzers are ranks of the launch, behind those of the
-// programs: Open MPI wants places for them, too. A copy of the file with their lines takes its place in the launch
-// line.
+// Adds the analyzers to a user's rank file, which names the place of each rank. Open MPI requires places for the
+// analyzers, too, whose ranks follow those of the programs. The launch line gets a copy of the file with their lines.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +10,15 @@
 
 namespace ardoise::launcher {
 
-// `content` with lines for the ranks from `ranks` on, `analyzers` of them, that it does not place: each on the machine
-// of a rank of the programs, these in turn, on any of its processors. Nothing: all are placed, or none is that could be
-// read.
+// `content` with lines for the `analyzers` ranks from `ranks` on that it does not place. Each goes to the machine of a
+// program's rank, in turn, on any of its processors. nullopt: all are placed already, or no place could be read.
 [[nodiscard]] std::optional<std::string> with_analyzers(const std::string& content, unsigned ranks, unsigned analyzers);
 
 class RankFile {
  public:
-  // Changes the option of the line where that is necessary. Throws UsageError where the copy cannot be written.
+  // Changes the option of the line if necessary. Throws UsageError if the copy cannot be written.
   RankFile(LaunchLine& line, unsigned ranks, unsigned analyzers, const std::filesystem::path& folder);
-  ~RankFile();  // the copy goes
+  ~RankFile();  // removes the copy
   RankFile(const RankFile&) = delete;
   RankFile& operator=(const RankFile&) = delete;
 

@@ -7,9 +7,9 @@
 
 namespace ardoise::launcher {
 
-// Quoted for a shell. The values of variables that the line gives to programs (-x, -env, -genv, env(1), and Open MPI's
-// parameter mca_base_env_list) are hidden whatever their names, and so is what instrument/format/command_secrets.hpp
-// lists. `names_only`: nothing but the names of launcher and programs.
+// Returns the line quoted for a shell. Hides the values of all variables that the line gives to programs (-x, -env,
+// -genv, env(1), and Open MPI's parameter mca_base_env_list), and everything that instrument/format/command_secrets.hpp
+// lists. `names_only`: returns only the names of launcher and programs.
 [[nodiscard]] std::string shown_command(const LaunchLine& line, bool names_only);
 
 }  // namespace ardoise::launcher

@@ -7,12 +7,11 @@
 
 namespace ardoise::launcher {
 
-// Returns the exit status: 1 where no launch is running, or has run, there.
+// Returns the exit status: 1 if the folder has no launch, running or ended.
 [[nodiscard]] int status(const CommandLine& line);
 
-// Launches that run: those whose folder has the usual name and is in the current one, and those of this user
-// with a process on this host. The last one whose folder is in the current one, else the last one. Throws UsageError
-// where there is none.
+// Searches running launches: folders with the usual name in the current one, and launches of this user with a process
+// on this host. Prefers a folder in the current one, then the latest. Throws UsageError if there is none.
 [[nodiscard]] std::string find_running_folder();
 
 }  // namespace ardoise::launcher

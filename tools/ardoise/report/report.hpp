@@ -1,5 +1,5 @@
-// `ardoise report`: the report of a profile, rendered again; of a trace by anybody or of captured packs, as if the
-// program had run under ardoise.
+// `ardoise report`: renders the report of a profile again, or makes the report of a trace by any tool or of captured
+// packs, as if the program had run under ardoise.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace ardoise::launcher {
 // Returns the exit status. Throws UsageError.
 [[nodiscard]] int report(const CommandLine& line);
 
-// Runs ardoise-analyzer on a trace or on captured packs, with further words for it. Returns the exit status.
+// Runs ardoise-analyzer on a trace or on captured packs, with additional arguments. Returns the exit status.
 [[nodiscard]] int analyze_again(const std::vector<std::string>& paths, const std::string& output,
                                 const std::vector<std::string>& words);
 

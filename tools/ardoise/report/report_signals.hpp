@@ -1,5 +1,5 @@
-// Signals while the report of a launch is made. Batch systems, `timeout` and terminals send several: those after the
-// first one must not cost the report.
+// Handles signals while the report of a launch is made. Batch systems, `timeout` and terminals send several; those
+// after the first must not end the report.
 #pragma once
 
 #include <signal.h>
@@ -9,8 +9,8 @@
 
 namespace ardoise::launcher {
 
-// While it lives, signals have no effect: INT, TERM, HUP, QUIT, USR1 and USR2, and PIPE, where nobody reads any more
-// what is said. Children do not inherit that. Signals that are ignored stay so.
+// During its lifetime INT, TERM, HUP, QUIT, USR1 and USR2 have no effect, nor has PIPE (no reader of our messages is
+// left). Children do not inherit that. Ignored signals stay ignored.
 class UndisturbedReport {
  public:
   UndisturbedReport();
@@ -22,8 +22,8 @@ class UndisturbedReport {
   std::vector<std::pair<int, struct sigaction>> before_;
 };
 
-// While it lives, these signals end the rendering and not this process, so that no LaTeX goes on alone and the status
-// of the job is told. Signals that are ignored stay so.
+// During its lifetime these signals end the rendering and not this process, so that LaTeX does not go on alone and the
+// job's status is returned. Ignored signals stay ignored.
 class InterruptibleRendering {
  public:
   explicit InterruptibleRendering(std::span<const int> signals);

@@ -1,4 +1,4 @@
-// `ardoise show`: one table of a profile, whole, as text or as CSV.
+// `ardoise show`: prints one complete table of a profile, as text or CSV.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ struct ShowRequest {
   std::string table{};    // "calls", "sites", "edges", "functions", "files"
   std::string program{};  // "": all
   std::string ranks{};    // of MPI_COMM_WORLD, "0-3,8"; "": all
-  std::string sort{};     // column, as CSV names it; "": by time, edges by bytes
+  std::string sort{};     // column, as named in CSV; "": by time, edges by bytes
   std::size_t limit = 0;  // rows; 0: all
   bool csv = false;
 };
 
-// Throws UsageError where there is no such table, program, column or rank.
+// Throws UsageError if there is no such table, program, column or rank.
 [[nodiscard]] std::string shown_table(const reports::Run& run, const ShowRequest& request);
 
 // Returns the exit status.

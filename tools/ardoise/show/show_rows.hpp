@@ -11,9 +11,9 @@ namespace ardoise::launcher {
 
 struct ShownTable {
   const char* name;
-  const char* sorted_by;                              // unless the user says otherwise
-  bool by_rank;                                       // the model has it for each rank
-  std::vector<ShownColumn> columns, columns_of_rank;  // the second: with --ranks, where it differs
+  const char* sorted_by;                              // default order
+  bool by_rank;                                       // the model has the table for each rank
+  std::vector<ShownColumn> columns, columns_of_rank;  // the second: with --ranks, if they differ
   // ranks: of MPI_COMM_WORLD; "": all
   std::vector<ShownRow> (*rows)(const reports::Run&, const reports::Application&, const std::string& ranks);
 };

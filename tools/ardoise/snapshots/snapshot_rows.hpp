@@ -11,7 +11,7 @@
 
 namespace ardoise::launcher {
 
-// "": all.
+// Empty fields select everything.
 struct SnapshotSelection {
   std::string program{}, trigger{}, name{};
   std::string ranks{};                          // of MPI_COMM_WORLD: "0-3,8"
@@ -31,24 +31,25 @@ using knowledge_sources::SnapshotTable;
 
 // A row for each series.
 [[nodiscard]] SnapshotRows rows_of_series(const SnapshotTable& table, const SnapshotSelection& selection);
-// A row for each snapshot, over the ranks. cumulative: of all up to it.
+// A row for each snapshot, summed over the ranks. cumulative: sums of all snapshots up to it.
 [[nodiscard]] SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelection& selection,
                                              bool cumulative);
 // A row for each call, or function, of each thread in each snapshot of each rank.
 [[nodiscard]] SnapshotRows rows_of_calls(const SnapshotTable& table, const SnapshotSelection& selection,
                                          bool cumulative);
-// A row for each value that the program told, of each snapshot of each rank.
+// A row for each value that the program reported, of each snapshot of each rank.
 [[nodiscard]] SnapshotRows rows_of_values(const SnapshotTable& table, const SnapshotSelection& selection);
-// A row for each event that was counted (--counters), of each snapshot of each rank.
+// A row for each counted event (--counters), of each snapshot of each rank.
 [[nodiscard]] SnapshotRows rows_of_counters(const SnapshotTable& table, const SnapshotSelection& selection);
 // A row for each call, or function: the sums of all selected snapshots, which must be of one series of a program.
-// Throws UsageError where they are of several.
+// Throws UsageError if they are of several.
 [[nodiscard]] SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection);
 
-// The call stacks of all selected snapshots, likewise: "solver;main;step;relax 1234", a line each, in us of CPU time.
+// The call stacks of all selected snapshots, with the same condition: "solver;main;step;relax 1234", a line each, in us
+// of CPU time.
 [[nodiscard]] std::string folded_stacks(const SnapshotTable& table, const SnapshotSelection& selection);
 
-// "MPI_Send", or the function that was sampled; and "main (solver.c:31)".
+// "MPI_Send", or the sampled function; and "main (solver.c:31)".
 [[nodiscard]] std::string name_of(const knowledge_sources::SnapshotBlock::Call& call);
 [[nodiscard]] std::string place_of(const knowledge_sources::SnapshotBlock::Call& call);
 

@@ -1,5 +1,5 @@
-// Snapshots as profiles of TAU, which ParaProf shows over time: an XML file for each rank, with the definitions of its
-// functions and, for each snapshot, calls and times so far (cumulative; A. Morris, W. Spear, A. D. Malony, S. Shende,
+// Writes snapshots as profiles of TAU, which ParaProf shows over time. Each rank gets an XML file with the definitions
+// of its functions and, for each snapshot, cumulative calls and times (A. Morris, W. Spear, A. D. Malony, S. Shende,
 // Observing performance dynamics using parallel profile snapshots, 2008).
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace ardoise::launcher {
 
-// Files snapshot.RANK.0.0 in the folder. The selected snapshots must be of one series of a program. Throws UsageError.
-// Returns the exit status.
+// Writes files snapshot.RANK.0.0 into the folder. The selected snapshots must be of one series of a program. Throws
+// UsageError. Returns the exit status.
 [[nodiscard]] int write_tau_profiles(const SnapshotTable& table, const SnapshotSelection& selection,
                                      const std::string& folder);
 

@@ -1,5 +1,4 @@
-// The command `ardoise`: in front of the user's own launch line it measures the launch (options.cpp); the commands
-// beside that are in command_table.hpp.
+// The command `ardoise`: measures a launch (options.cpp), or runs one of the commands in command_table.hpp.
 #include <algorithm>
 #include <cstdlib>
 #include <exception>

@@ -1,4 +1,3 @@
-// See commands.hpp.
 #include "tools/ardoise/commands.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +42,7 @@ std::vector<std::string_view> names_of_commands() {
   return names;
 }
 
-// The nearest command or launcher; "": none is near.
+// The most similar command or launcher; "": none is similar.
 std::string_view probably_meant(const std::string& word) {
   std::vector<std::string_view> known = names_of_commands();
   known.insert(known.end(), {"mpirun", "mpiexec"});

@@ -1,4 +1,3 @@
-// See command_line.hpp.
 #include "tools/ardoise/common/command_line.hpp"
 
 #include <fmt/format.h>

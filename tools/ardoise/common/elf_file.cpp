@@ -1,4 +1,3 @@
-// See elf_file.hpp.
 #include "tools/ardoise/common/elf_file.hpp"
 
 #include <fcntl.h>
@@ -91,8 +90,8 @@ std::optional<ElfFile> read_elf(const std::string& path) {
 std::vector<Library> libraries_of(const std::string& path, const std::string& loader) try {
   std::vector<Library> libraries;
   std::istringstream lines(run_and_read({loader, "--list", path}).output);
-  // "<tab>name => path (address)"; a library that the loader has by its path, itself first of all, "<tab>path
-  // (address)".
+  // The format is "<tab>name => path (address)"; for libraries loaded by path, and first for the loader itself,
+  // "<tab>path (address)".
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     Library library;

@@ -1,4 +1,3 @@
-// See export_output.hpp.
 #include "tools/ardoise/common/export_output.hpp"
 
 #include <cstdio>

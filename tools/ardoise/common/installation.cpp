@@ -1,4 +1,3 @@
-// Finds the installed parts; see installation.hpp.
 #include "tools/ardoise/common/installation.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ Installation find_installation() {
   const auto here = fs::read_symlink("/proc/self/exe").parent_path();
   std::error_code ignored;
   Installation found;
-  // ARDOISE_LIBRARY_PATH is the way from the folder of executables to that of libraries after installation.
+  // ARDOISE_LIBRARY_PATH is the relative path from the folder of executables to that of libraries in an installation.
   for (const auto& folder : {here / "../lib", here / ARDOISE_LIBRARY_PATH}) {
     const auto library = (folder / "libardoise.so").lexically_normal();
     if (found.preload_library.empty() && fs::exists(library, ignored)) found.preload_library = library;

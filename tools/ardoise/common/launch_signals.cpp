@@ -1,4 +1,3 @@
-// See launch_signals.hpp.
 #include "tools/ardoise/common/launch_signals.hpp"
 
 #include <fcntl.h>
@@ -18,10 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The witness wakes up on a crowded machine. What comes again meanwhile is one signal, as for the kernel.
+// Time for the witness to run on a busy machine. Copies of a signal in this time count as one, as in the kernel.
 constexpr auto kPatience = 200ms;
 
-// Read in a signal handler: a lock-free atomic. Relaxed: it carries no other data.
+// Read in a signal handler, so a lock-free atomic. Relaxed: it orders no other data.
 std::atomic<int> mail_input{-1};
 
 void post(int input, int signal) {
@@ -42,14 +41,14 @@ sigset_t handed_over() {
   return set;
 }
 
-// Between fork and its end: only calls that are safe in a signal handler, for tests have threads.
+// Tests have threads, so the child of fork calls only functions that are safe in a signal handler.
 constexpr int kLauncherDied = SIGALRM;  // to the witness
 
 [[noreturn]] void be_witness(pid_t launcher, int input, sigset_t signals, const std::atomic<pid_t>& mpirun) {
   sigaddset(&signals, kLauncherDied);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   ::prctl(PR_SET_PDEATHSIG, kLauncherDied);
-  ::prctl(PR_SET_NAME, "witness");  // a pkill of ardoise is none of the group
+  ::prctl(PR_SET_NAME, "witness");  // `pkill ardoise` must not signal the group through it
   if (::getppid() != launcher) ::_exit(0);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
   for (;;) {

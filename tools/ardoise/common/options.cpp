@@ -1,4 +1,3 @@
-// See options.hpp.
 #include "tools/ardoise/common/options.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ std::optional<TimeLimit> time_limit(const OptionValues& values) {
                    fmt::format("{} {}", number, unit)};
 }
 
-// What the programs have to record.
+// The attributes that programs must record.
 knowledge_sources::AttributeClasses attributes_of(const std::string& trace) {
   using namespace knowledge_sources;
   try {
@@ -61,7 +60,7 @@ Options typed(const OptionValues& values) {
   for (const Option& row : instrument::kOptions) {
     if (!row.forwarded() || !values.is_given(row)) continue;
     std::string text(values.text(row));
-    // Programs may start in another folder.
+    // Programs may start in another working directory.
     if (row.kind == instrument::OptionKind::kFolder) text = std::filesystem::absolute(text).string();
     options.environment.emplace_back(row.variable(), std::move(text));
     if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);

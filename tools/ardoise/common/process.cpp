@@ -1,4 +1,3 @@
-// Starts children; see process.hpp.
 #include "tools/ardoise/common/process.hpp"
 
 #include <fcntl.h>
@@ -54,11 +53,11 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-// Which streams of a child are not ours: a pipe for its output, and for a helper all three.
+// Which standard streams a child does not share with us: its output, or all three for a helper.
 enum class Streams { kOurs, kOutputPiped, kHelper };
 enum class Group { kOurs, kOfItsOwn };
 
-// Starts a child with our dispositions, those that call a function apart, and this mask.
+// Starts a child with this signal mask and our dispositions, except those with a handler.
 pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* pipe, const sigset_t& mask,
             Group group = Group::kOurs) {
   std::vector<char*> arguments;
@@ -86,7 +85,7 @@ pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* 
   return child;
 }
 
-// Fills in the status. False: the child lives; only with WNOHANG.
+// Sets the status. False: the child still runs (only with WNOHANG).
 bool has_ended(pid_t child, int flags, Outcome& outcome) {
   int status = 0;
   pid_t ended = 0;
@@ -102,12 +101,12 @@ bool has_ended(pid_t child, int flags, Outcome& outcome) {
 void write_all(std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno != EINTR && errno != EAGAIN) return;  // nobody reads: the child goes on, as into /dev/null
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return;  // no reader: the child continues, as with /dev/null
     if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-// What tells mpirun to end: signals that are sent on, and the time limit, SIGTERM first, then SIGKILL.
+// Ends mpirun: notes signals that are passed on, and enforces the time limit, first with SIGTERM, then SIGKILL.
 class Ending {
  public:
   using Clock = LaunchSignals::Clock;
@@ -115,7 +114,7 @@ class Ending {
   Ending(pid_t child, const std::optional<TimeLimit>& limit) : child_(child), limit_(limit) {
     if (limit_) next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_->length);
   }
-  // When act() has something to do; max(): never.
+  // Next time for act(); max(): never.
   [[nodiscard]] Clock::time_point next() const { return next_; }
 
   void note(int signal, Clock::time_point now, Outcome& outcome) {
@@ -153,7 +152,7 @@ class Ending {
   Clock::time_point told_until_ = Clock::time_point::min();
 };
 
-// Asks a Watch when it is due.
+// Calls a Watch when it is due.
 class Asking {
  public:
   using Clock = LaunchSignals::Clock;
@@ -207,7 +206,7 @@ std::string signal_to(int signal, std::string_view process) {
 
 Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, const std::optional<TimeLimit>& limit,
                      const Watch& watch) {
-  LaunchSignals signals;  // before the pipe, which its child would hold open
+  LaunchSignals signals;  // before the pipe, which the witness would keep open
   std::optional<Pipe> output;
   if (edit) output.emplace();
   const pid_t child =
@@ -237,7 +236,8 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, co
       output.reset();
     }
   }
-  // Signals that came with the end: a batch system tells all processes of a job, and mpirun may be the first to act.
+  // Signals that arrived together with the end: a batch system signals all processes of a job, and mpirun may react
+  // first.
   const auto now = LaunchSignals::Clock::now();
   for (const int signal : signals.take(now)) ending.note(signal, now, outcome);
   return outcome;

@@ -1,4 +1,3 @@
-// See process_tree.hpp.
 #include "tools/ardoise/common/process_tree.hpp"
 
 #include <filesystem>

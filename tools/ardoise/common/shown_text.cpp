@@ -1,4 +1,3 @@
-// See shown_text.hpp.
 #include "tools/ardoise/common/shown_text.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See binding.hpp.
 #include "tools/ardoise/launch/binding.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +13,7 @@
 namespace ardoise::launcher {
 namespace {
 
-constexpr unsigned kBoundToCores = 2;  // so many processes at most
+constexpr unsigned kBoundToCores = 2;  // limit of processes
 constexpr std::string_view kOverload = "overload-allowed";
 constexpr std::string_view kBinding = "hwloc_base_binding_policy", kMapping = "rmaps_base_mapping_policy",
                            kRanking = "rmaps_base_ranking_policy";
@@ -47,7 +46,7 @@ std::optional<std::string> given_parameter(LaunchLine& line, std::string_view na
   return parameter(name);
 }
 
-// "numa:span" → "numa", ":span".
+// Splits "numa:span" into "numa" and ":span".
 std::pair<std::string, std::string> cut_policy(const std::string& policy) {
   const auto colon = std::min(policy.find(':'), policy.size());
   return {policy.substr(0, colon), policy.substr(colon)};
@@ -58,10 +57,10 @@ std::string with_directive(const std::string& policy, std::string_view directive
   return fmt::format("{}{}{}", policy, policy.find(':') == std::string::npos ? ':' : ',', directive);
 }
 
-// The text of one of the two policies: "" without directives is not said at all.
+// One of the two policies. is_given is false if it has at most directives.
 struct Policy {
   std::string value;
-  LauncherOption* option = nullptr;  // that says it; nullptr: a parameter from elsewhere, or nothing
+  LauncherOption* option = nullptr;  // source of the value; nullptr: a parameter from outside the line, or none
   bool is_given = false;
 };
 
@@ -78,7 +77,7 @@ Policy given_policy(LaunchLine& line, std::string_view name, std::string_view pa
   return policy;
 }
 
-// Puts it where it was said, or on the line, which is heard before any parameter from elsewhere.
+// Changes the policy in its option, or adds an option, which has precedence over parameters from outside the line.
 void set_policy(LaunchLine& line, Policy& policy, const char* option, std::string value) {
   if (policy.option != nullptr) {
     policy.option->values.back() = std::move(value);
@@ -94,14 +93,14 @@ bool is_object(std::string_view mapping) {
   return std::find(kObjects.begin(), kObjects.end(), mapping) != kObjects.end();
 }
 
-// Several processors a rank: ":PE=2", or one of the old options.
+// Whether a rank gets several processors: ":PE=2", or one of the old options.
 bool asks_for_processors(const LaunchLine& line, const Policy& mapping) {
   std::string lower = mapping.value;
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return lower.find("pe=") != std::string::npos || line.has({"cpus-per-proc", "cpus-per-rank"});
 }
 
-// Somebody else decides: a list of places, or options whose place among the others is not known here.
+// The user places the ranks: with a list of places, or with options whose precedence is not known here.
 bool is_placed_otherwise(const LaunchLine& line, const Policy& mapping, const Policy& binding,
                          const McaParameter& parameter) {
   if (line.has({"rankfile", "rf", "bind-to-core", "bind-to-socket", "cpu-set", "cpu-list"})) return true;
@@ -163,7 +162,7 @@ void keep_binding(LaunchLine& line, const BindingFacts& facts) {
   auto binding = given_policy(line, "bind-to", kBinding, facts.parameter);
   auto mapping = given_policy(line, "map-by", kMapping, facts.parameter);
   if (is_placed_otherwise(line, mapping, binding, facts.parameter)) return;
-  // Without us nothing is bound either, or there is an error.
+  // Without analyzers Open MPI binds nothing either, or fails.
   if (facts.ranks && facts.processors && *facts.ranks > *facts.processors) return;
 
   const bool is_few = facts.ranks && *facts.ranks <= kBoundToCores;
@@ -182,7 +181,7 @@ void keep_binding(LaunchLine& line, const BindingFacts& facts) {
     bound = (is_object(mapped) ? mapped : is_few ? core : "numa") + with_directive(bound, "if-supported");
   set_policy(line, binding, "--bind-to", with_directive(bound, kOverload));
   if (spans || (chooses_mapping && is_few)) {
-    mapping = given_policy(line, "map-by", kMapping, facts.parameter);  // the line has grown
+    mapping = given_policy(line, "map-by", kMapping, facts.parameter);  // the line has grown: search again
     set_policy(line, mapping, "--map-by", target);
     auto ranking = given_policy(line, "rank-by", kRanking, facts.parameter);
     if (chooses_mapping && !ranking.is_given) set_policy(line, ranking, "--rank-by", "slot");

@@ -1,4 +1,3 @@
-// See hydra_status.hpp.
 #include "tools/ardoise/launch/hydra_status.hpp"
 
 #include <signal.h>
@@ -13,7 +12,7 @@ constexpr std::string_view kMark = "[mpiexec@";
 constexpr std::string_view kTitle = "] Exit codes: ";
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
-// The length of the longest end of `text` that the mark may begin with.
+// Length of the longest suffix of `text` that is a prefix of the mark.
 std::size_t begun(std::string_view text) {
   for (std::size_t length = std::min(text.size(), kMark.size() - 1); length > 0; --length) {
     if (kMark.starts_with(text.substr(text.size() - length))) return length;
@@ -50,7 +49,7 @@ std::string HydraStatus::pass(std::string_view piece) {
   held_ += piece;
   std::string passed;
   for (;;) {
-    // Within the list every line is looked at, elsewhere what begins with the mark.
+    // In the list every line is checked, outside it only text that begins with the mark.
     if (!in_list_) {
       const auto mark = held_.find(kMark);
       const auto ready = mark != std::string::npos ? mark : held_.size() - begun(held_);
@@ -74,7 +73,7 @@ std::string HydraStatus::rest() {
   return all;
 }
 
-// As Hydra's mpiexec ends: with the raw status where a signal is in it, which says whether there was a core, too.
+// As in Hydra's mpiexec: the raw status if it contains a signal, including the flag of a core dump.
 int HydraStatus::status(int of_mpiexec) const {
   if (failed_ == 0) return of_mpiexec;
   return (failed_ & 0x7f) != 0 ? failed_ & 0xff : (failed_ >> 8) & 0xff;

@@ -1,4 +1,3 @@
-// Takes a launch line apart; see launch_line.hpp.
 #include "tools/ardoise/launch/launch_line.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@
 namespace ardoise::launcher {
 namespace {
 
-// The options of a launcher by the number of words that they take, each name between blanks.
+// Options of a launcher by number of arguments, separated by blanks.
 struct OptionNames {
   std::string_view without_argument, with_one, with_two;
 };
@@ -35,7 +34,7 @@ constexpr OptionNames kOpenMpiOptions{
         " report-events report-pid report-uri rf runtime-options stdin timeout tune wd wdir x xml-file xterm ",
     .with_two = " gmca gpmixmca gprtemca mca pmixmca prtemca "};
 
-// MPICH 4.0 `mpiexec -help`, and the older spellings that it still takes.
+// Options of MPICH 4.0's `mpiexec -help`, and older spellings that it still accepts.
 constexpr OptionNames kHydraOptions{
     .without_argument =
         " disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall envnone genvall genvnone info"
@@ -72,7 +71,7 @@ AppContext parse_context(std::span<const std::string> words, std::string_view la
                       "'{0} {2}' lists those of {0}.",
                       launcher, option.name, kind == LauncherKind::kHydra ? "-help" : "--help all"));
     }
-    // -env NAME=VALUE is one word, -env NAME VALUE two.
+    // -env NAME=VALUE has one argument, -env NAME VALUE two.
     if (kind == LauncherKind::kHydra && *arity == 2 && at + 1 < words.size() &&
         words[at + 1].find('=') != std::string::npos)
       arity = 1;
@@ -102,7 +101,7 @@ std::vector<std::vector<std::string>> split_at_colons(std::span<const std::strin
   return parts;
 }
 
-// An app file has one context a line; words are separated by blanks, quotes mean nothing (as mpirun reads it).
+// An app file has one context on each line. Words are separated by blanks; quotes have no meaning, as in mpirun.
 std::vector<AppContext> read_app_file(const std::string& path, std::string_view launcher, LauncherKind kind) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path)) {
@@ -175,13 +174,13 @@ LaunchLine parse_launch_line(const std::vector<std::string>& words, LauncherKind
   LaunchLine line{words.at(0), {}};
   const auto parts = split_at_colons(std::span(words).subspan(1));
   for (const auto& part : parts) {
-    // mpirun, too, passes over "mpirun -n 1 a :".
+    // mpirun, too, accepts "mpirun -n 1 a :".
     if (!part.empty() || parts.size() == 1) line.contexts.push_back(parse_context(part, line.launcher, kind));
   }
   if (line.contexts.empty())
     throw UsageError(fmt::format("the launch line names no program: ardoise {} -n 4 ./program", line.launcher));
-  // mpirun ignores everything else on the line when there is an app file; what stands beside it on the line here is
-  // kept, because options for the whole launch (--oversubscribe, --mca) do work from there.
+  // With an app file mpirun ignores the other contexts of the line. Its options stay, because options for the whole
+  // launch (--oversubscribe, --mca) have an effect there.
   if (const auto* app = line.contexts.front().find({"app", "configfile"})) {
     auto contexts = read_app_file(app->value(), line.launcher, kind);
     std::vector<LauncherOption> global;

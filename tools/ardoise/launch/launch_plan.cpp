@@ -1,4 +1,3 @@
-// Adds the measurement to a launch line; see launch_plan.hpp.
 #include "tools/ardoise/launch/launch_plan.hpp"
 
 #include <fmt/format.h>
@@ -18,26 +17,26 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
-// Takes the user's own LD_PRELOAD out of a context: two of them would not be one after the other.
+// Removes the user's LD_PRELOAD from a context, since the last of two settings would win.
 std::optional<std::string> take_preload(AppContext& context, const std::optional<std::string>& from_environment) {
   std::optional<std::string> preload = from_environment;
   std::erase_if(context.options, [&](const LauncherOption& option) {
     for (const char* name : {"env", "x"}) {
       if (auto value = option.value_for(name, kPreload)) return preload = std::move(value), true;
     }
-    return option.bare_name() == "x" && option.value() == kPreload;  // exports what the environment has
+    return option.bare_name() == "x" && option.value() == kPreload;  // exports the value from the environment
   });
   return preload;
 }
 
-// "NAME=VALUE" as two words: Hydra would cut a value with '=' in it.
+// "NAME=VALUE" as two words: Hydra would cut a value that contains '='.
 LauncherOption hydra_option(const std::string& setting) {
   const auto equals = setting.find('=');
   return {"-env", {setting.substr(0, equals), setting.substr(equals + 1)}};
 }
 
-// The measurement's variables for one context. Those that the user gives in the line stay what they are there; they
-// reach the context by its own options, by -genv, or with Open MPI 5 by -x of any context.
+// The measurement's variables for one context, without those that the user sets on the line. The user's settings reach
+// the context by its own options, by -genv, or with Open MPI 5 by -x of any context.
 std::vector<std::string> variables_for(const AppContext& context, const LaunchLine& line,
                                        const Measurement& measurement) {
   std::vector<std::string> settings;
@@ -55,7 +54,7 @@ std::vector<std::string> variables_for(const AppContext& context, const LaunchLi
   return settings;
 }
 
-// Gives NAME=VALUE settings to the program of a context.
+// Sets variables, each as NAME=VALUE, for the program of a context.
 void set_variables(AppContext& context, std::vector<std::string> settings, PreloadBy by) {
   if (by == PreloadBy::kExportOption) {
     for (auto& setting : settings) context.options.push_back({"-x", {std::move(setting)}});
@@ -71,7 +70,7 @@ void set_variables(AppContext& context, std::vector<std::string> settings, Prelo
   context.program = "env";
 }
 
-// The contexts that are in the world of this one, itself included.
+// The contexts in the same world as this one, including itself.
 std::vector<std::size_t> joined_with(std::size_t place, const Measurement& measurement) {
   if (place >= measurement.partitions.size() || !measurement.partitions[place]) return {place};
   std::vector<std::size_t> joined;
@@ -81,8 +80,8 @@ std::vector<std::size_t> joined_with(std::size_t place, const Measurement& measu
   return joined;
 }
 
-// Where each world begins and ends in a launch of Hydra; nothing where the line does not tell, or the contexts of a
-// world are no neighbours.
+// Sets the first and last rank of each world in a launch of Hydra. Does nothing if the line does not give the numbers
+// of processes, or the contexts of a world are not adjacent.
 void add_own_ranks(LaunchLine& plan, const Measurement& measurement) {
   std::vector<unsigned> begins{0};  // of each context, and the end of the last
   for (const auto& context : plan.contexts) {
@@ -123,7 +122,7 @@ AppContext analyzer_context(const LaunchLine& line, const Measurement& measureme
   AppContext context;
   context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
   auto words = measurement.analyzer;
-  // What the user preloads into programs is not meant for the analyzers.
+  // The user's preloaded libraries are for programs, not for analyzers.
   if (preloads_something) words.insert(words.begin(), {"env", "-u", std::string(kPreload)});
   context.program = words.front();
   context.arguments.assign(words.begin() + 1, words.end());
@@ -214,7 +213,7 @@ std::vector<std::string> slot_question(const LaunchLine& line) {
   return to_words(question);
 }
 
-// Numbers that stand alone on their lines; all processes print the same two.
+// Reads numbers that stand alone on their lines; all processes print the same two.
 std::optional<Slots> read_slot_answer(const std::string& output) {
   std::istringstream lines(output);
   std::vector<unsigned> numbers;

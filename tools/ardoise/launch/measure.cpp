@@ -1,5 +1,5 @@
-// The measured launch; see measure.hpp. Everything that can be wrong is looked for before mpirun starts, because a job
-// that runs is never ended on our account.
+// Runs the measured launch. All checks are made before mpirun starts, because a running job is never ended on our
+// account.
 #include "tools/ardoise/launch/measure.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ int run_untouched(const std::vector<std::string>& words, const std::string& why,
   return status_of(run_and_wait(words, {}, options.time_limit));
 }
 
-// What each analyzer is told of the analysis.
+// Arguments for every analyzer, including one that merges states.
 std::vector<std::string> analysis_words(const Options& options) {
   std::vector<std::string> words;
   for (const auto& plugin : options.plugins) words.insert(words.end(), {"--plugin", fs::absolute(plugin).string()});
@@ -60,7 +60,7 @@ std::vector<std::string> analysis_words(const Options& options) {
   return words;
 }
 
-// As well, but of no use to who merges what analyzers left.
+// All arguments of the analyzers of a launch.
 std::vector<std::string> words_of_launch(const Options& options) {
   std::vector<std::string> words = analysis_words(options);
   if (!options.rules.empty()) words.insert(words.end(), {"--rules", fs::absolute(options.rules).string()});
@@ -82,22 +82,21 @@ void check_analysis(const Options& options, const Installation& installation) {
 
 struct Room {
   unsigned analyzers = 1;
-  std::optional<unsigned> ranks;      // of all programs, where it can be known
-  std::optional<unsigned> processes;  // of the only program, where the line does not say it: all slots
+  std::optional<unsigned> ranks;      // of all programs, if known
+  std::optional<unsigned> processes;  // of the only program, if the line does not give the number: all slots
   bool oversubscribe = false;
-  std::optional<BindingFacts> binding;  // nothing: the launcher binds by rank, or nothing
+  std::optional<BindingFacts> binding;  // nullopt: the launcher binds by rank, or not at all
 };
 
-// Ranks that have a core each. Where a launch is on one machine, that is this one, and it may have more slots.
+// Number of ranks that can have their own core. A launch on one machine runs on this one, which may have more slots.
 std::optional<unsigned> count_processors(const LaunchLine& line, const std::optional<Slots>& slots) {
   if (!slots) return std::nullopt;
   const unsigned cores = slots->machines == 1 ? usable_cores(uses_hardware_threads(line, mca_parameter)) : 0;
   return cores == 0 ? slots->all : std::min(slots->all, cores);
 }
 
-// How many analyzers, and do they fit beside the programs? mpirun itself is asked for its slots: only it knows what
-// host files, resource managers and its configuration say.
-// Hydra starts as many processes as it is told, whatever the cores.
+// Decides the number of analyzers and whether they have slots beside the programs. Only mpirun knows its slots (host
+// files, resource managers, configuration), so it is queried. Hydra starts any number of processes, whatever the cores.
 Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher& mpirun) {
   const bool allowed = mpirun.hydra || allows_oversubscription(line);
   Room room;
@@ -116,7 +115,7 @@ Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher
   if (room.binding)
     *room.binding = {ranks, count_processors(line, slots), lacks_slots, slots && slots->machines == 1, mca_parameter};
   if (allowed || !slots) return room;
-  // Where the programs alone ask for too much, mpirun says so, as it would without us.
+  // If the programs alone need too many slots, mpirun prints its usual error.
   if (ranks && (*ranks > slots->all || !lacks_slots)) return room;
   if (forbids_oversubscription(line)) {
     throw UsageError(
@@ -181,9 +180,9 @@ Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, c
   return job;
 }
 
-// A program of the launch that has MPI without our library, because something on the way to it took the library out of
-// LD_PRELOAD, would share its MPI_COMM_WORLD with the analyzers. It waits in MPI_Init for them
-// (analyzer/launch/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
+// If something on the way to a program changes LD_PRELOAD, the program uses MPI without our library and would share its
+// MPI_COMM_WORLD with the analyzers. It waits for them in MPI_Init (analyzer/launch/job_watch.hpp), so the launch can
+// be called off and started again as the user wrote it.
 Watch watch_for_unjoined(const fs::path& output, std::string& program) {
   return [file = status_file_in(output), &program] {
     std::istringstream left(analyzer::read_own_file(file).value_or(""));
@@ -196,13 +195,13 @@ Watch watch_for_unjoined(const fs::path& output, std::string& program) {
   };
 }
 
-// The input of a launch, for the one that starts again.
+// Standard input of a launch, to be rewound if the launch is started again.
 class StandardInput {
  public:
   void begin_again() const {
     if (start_ >= 0) ::lseek(STDIN_FILENO, start_, SEEK_SET);
   }
-  // A pipe or socket, of which mpirun has read what was there.
+  // True for a pipe or socket: mpirun may have read from it.
   [[nodiscard]] static bool may_be_gone() {
     struct stat status {};
     return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
@@ -222,9 +221,9 @@ int start_again(const std::vector<std::string>& words, const std::string& progra
       options);
 }
 
-// What is known only with the status: programs may handle these signals, and go on.
+// Only the status tells whether these signals ended the programs, which may handle them and go on.
 void complete_ended_by(Outcome& job, const std::string& mpirun) {
-  constexpr int kSignals = 128;  // a status above is that of a process that died of one
+  constexpr int kSignals = 128;  // a higher status is 128 + the signal that ended the process
   if (job.user_signal != 0 && job.status % kSignals == job.user_signal)
     job.ended_by = signal_to(job.user_signal, "ardoise");
   if (job.ended_by.empty() && job.signalled) job.ended_by = signal_to(job.status - kSignals, mpirun);
@@ -248,7 +247,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const auto partitions = is_shared ? join_all(line, partition) : assign_partitions(options.partitions, line);
   check_partition_variable(line, partition);
   if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given", options);
-  // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
+  // Programs of one launch share one real MPI_COMM_WORLD: either all are measured or none.
   std::vector<std::string> sanitizers, mpi_programs;
   for (const auto& context : line.contexts) {
     const auto check = check_program(context, installation.mpi_library);
@@ -284,7 +283,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
       to_words(plan_launch(bound_line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", reports::shell_quote(launch));
 
-  const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
+  const UndisturbedReport undisturbed;  // as soon as signals are no longer passed on to mpirun
   const StandardInput input;
   std::string unjoined;
   const auto watch = watch_for_unjoined(output.path(), unjoined);
@@ -296,7 +295,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   }
   complete_ended_by(job, fs::path(words.front()).filename().string());
   tell_races(options, output.path());
-  vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
+  vmpi::remove_stale_window_folders();  // of programs that did not end by themselves
   auto merge = merge_command(installation.analyzer, output.path());
   for (auto& word : analysis_words(options)) merge.push_back(std::move(word));
   finish_report({options.render, options.short_report, options.quiet, room.analyzers, std::move(merge)}, output.path(),

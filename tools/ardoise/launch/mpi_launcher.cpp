@@ -1,4 +1,3 @@
-// Tells mpiruns apart; see mpi_launcher.hpp.
 #include "tools/ardoise/launch/mpi_launcher.hpp"
 
 #include <fmt/format.h>

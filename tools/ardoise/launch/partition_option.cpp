@@ -1,4 +1,3 @@
-// See partition_option.hpp.
 #include "tools/ardoise/launch/partition_option.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@
 namespace ardoise::launcher {
 namespace {
 
-// `where`: how the user said it.
+// `where`: the place of the name as the user wrote it.
 void check_name(const std::string& name, std::string_view where) {
   if (const char* why = vmpi::invalid_partition_name(name)) {
     throw UsageError(fmt::format("{} names the partition '{}', which is refused because {}.", where,
@@ -46,7 +45,7 @@ std::vector<std::size_t> contexts_of(const std::string& word, const LaunchLine& 
   return found;
 }
 
-// "-x VARIABLE=value" of a context, or Hydra's "-env VARIABLE value"; the last one counts.
+// The name from "-x VARIABLE=value" of a context, or Hydra's "-env VARIABLE value"; the last one counts.
 std::optional<std::string> exported_name(const AppContext& context) {
   std::optional<std::string> name;
   for (const auto& option : context.options) {

@@ -1,4 +1,3 @@
-// See preload_path.hpp.
 #include "tools/ardoise/launch/preload_path.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Finds and looks into a program; see program_check.hpp.
 #include "tools/ardoise/launch/program_check.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ std::string find_program(const AppContext& context) {
 ProgramCheck check_program(const AppContext& context, const std::string& own_mpi) {
   ProgramCheck check{find_program(context), std::nullopt, {}, false};
   const auto file = read_elf(check.path);
-  if (!file) return check;  // a script: what it starts inherits the preload
+  if (!file) return check;  // a script: the programs that it starts inherit the preload
   if (file->defines_mpi) {
     check.not_measurable =
         fmt::format("'{}' has its MPI linked statically, so its calls cannot be seen", context.program);

@@ -1,4 +1,3 @@
-// See race_folder.hpp.
 #include "tools/ardoise/launch/race_folder.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +50,7 @@ std::optional<std::vector<char>> content_if_there(const fs::path& path) {
   return content_of(path);
 }
 
-// With its bytes, which RaceFile refers to.
+// A record together with its bytes, which RaceFile refers to.
 struct ReadRaces {
   explicit ReadRaces(const fs::path& path)
       : bytes(content_of(path)),
@@ -66,7 +65,7 @@ struct ReadRaces {
 // "solver#2" is the second program of this name.
 std::string file_name_of_program(const std::string& name) { return name.substr(0, name.find('#')); }
 
-// "": nothing is known of it.
+// "": unknown.
 std::string name_of_site(knowledge_sources::Symbolizer& symbolizer, const std::string& module, std::uint64_t offset) {
   if (module.empty()) return "";
   const auto frame = symbolizer.find(module, "", offset);
@@ -95,8 +94,8 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
     throw UsageError(fmt::format("there is no record of races in '{}'; record one with --record-races {}.",
                                  folder.string(), folder.string()));
   }
-  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> found;  // partition: its ranks, and those here
-  std::map<std::string, std::string> recorded;                             // program: its build
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> found;  // partition: its ranks, and those with files
+  std::map<std::string, std::string> recorded;                             // program: its build id
   for (const auto& path : files) {
     const ReadRaces read(path);
     const std::string fault = !read.file.error().empty() ? read.file.error() : read.file.fault_inside();
@@ -163,7 +162,7 @@ RecordedRaces name_race_sites(const fs::path& folder) {
     if (const std::string name = name_of_site(symbolizer, module, offset); !name.empty())
       lines += fmt::format("{}\t{:x}\t{}\n", fs::path(module).filename().string(), offset, name);
   }
-  (void)reports::write_file(folder / instrument::kRaceSites, lines);  // without it places have their offsets as names
+  (void)reports::write_file(folder / instrument::kRaceSites, lines);  // without the file, places are shown as offsets
   return races;
 }
 

@@ -1,4 +1,3 @@
-// See rank_file.hpp.
 #include "tools/ardoise/launch/rank_file.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +32,7 @@ std::map<unsigned, std::string> machines_of(const std::string& content) {
 
 std::optional<std::string> with_analyzers(const std::string& content, unsigned ranks, unsigned analyzers) {
   const auto machines = machines_of(content);
-  if (machines.empty()) return std::nullopt;  // not as we know it: mpirun will say
+  if (machines.empty()) return std::nullopt;  // unknown format: mpirun reports errors
   std::string added;
   for (unsigned analyzer = 0; analyzer < analyzers; ++analyzer) {
     if (machines.contains(ranks + analyzer)) continue;

@@ -1,4 +1,3 @@
-// See shown_command.hpp.
 #include "tools/ardoise/launch/shown_command.hpp"
 
 #include <algorithm>
@@ -12,7 +11,7 @@ namespace {
 
 using instrument::kHidden;
 
-// NAME=VALUE, where a VALUE is given.
+// Hides VALUE of NAME=VALUE.
 void hide_value(std::string& setting) {
   if (const auto equals = setting.find('='); equals != std::string::npos)
     setting.replace(equals + 1, std::string::npos, kHidden);
@@ -31,10 +30,10 @@ void hide_variables(LauncherOption& option) {
     option.values[1] = kHidden;
 }
 
-// env(1) in front of a program: [OPTION]... [NAME=VALUE]... PROGRAM.
+// Hides assignments of env(1) in front of a program: [OPTION]... [NAME=VALUE]... PROGRAM.
 void hide_assignments(AppContext& context) {
   if (std::filesystem::path(context.program).filename() != "env") return;
-  bool is_argument = false;  // of the option before
+  bool is_argument = false;  // of the previous option
   for (std::string& word : context.arguments) {
     const bool is_option = word.starts_with('-');
     if (!is_argument && !is_option && word.find('=') == std::string::npos) return;

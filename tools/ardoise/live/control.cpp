@@ -1,4 +1,4 @@
-// See control.hpp. The analyzer's program knows the launch (analyzer/commands/control.hpp).
+// ardoise-analyzer does the work, since it knows the launch (analyzer/commands/control.hpp).
 #include "tools/ardoise/live/control.hpp"
 
 #include <fmt/format.h>

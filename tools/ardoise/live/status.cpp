@@ -1,4 +1,3 @@
-// See status.hpp.
 #include "tools/ardoise/live/status.hpp"
 
 #include <sys/stat.h>
@@ -33,8 +32,8 @@ bool is_running(const fs::path& folder) {
   return !analyzer::safe_state_files(folder, analyzer::kFirstStatePrefix).empty();
 }
 
-// The words of a command line that has one of ardoise-analyzer in it: that of an analyzer, or of the mpirun that starts
-// it. "": it has not, or no folder.
+// The --output folder on a command line that contains ardoise-analyzer: of an analyzer, or of the mpirun that starts
+// it. "": another command, or no folder.
 std::string folder_on(const std::vector<std::string>& words) {
   const auto analyzer =
       std::ranges::find_if(words, [](const fs::path& word) { return word.filename() == "ardoise-analyzer"; });
@@ -49,7 +48,7 @@ std::vector<std::string> words_of_process(const fs::path& process) {
   return words;
 }
 
-// Folders of launches of this user with a process on this host.
+// Folders of this user's launches with a process on this host.
 std::vector<fs::path> folders_of_processes() {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -77,7 +76,7 @@ std::vector<fs::path> usual_folders_here(std::string_view usual) {
   return folders;
 }
 
-// Of anybody's folder.
+// The folder may be another user's.
 std::optional<std::string> summary_in(const fs::path& folder) {
   const fs::path path = folder / "summary.txt";
   std::error_code error;

@@ -1,4 +1,3 @@
-// See finish_report.hpp.
 #include "tools/ardoise/report/finish_report.hpp"
 
 #include <signal.h>
@@ -29,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the analyzer left in its status file; "" where it never came so far.
+// The analyzer's state in its status file; "": it did not write one.
 std::string analyzer_state(const fs::path& output) {
   std::string word;
   std::istringstream(analyzer::read_own_file(status_file_in(output)).value_or("")) >> word;
@@ -38,7 +37,7 @@ std::string analyzer_state(const fs::path& output) {
 
 std::string why_there_is_none(const fs::path& output, int job_status) {
   const auto state = analyzer_state(output);
-  constexpr int kSignals = 128;  // a status above is that of a process that died of one
+  constexpr int kSignals = 128;  // a higher status is 128 + the signal that ended the process
   if (state == analyzer::kStateRunning && job_status > kSignals) {
     return "there is no report: the analyzer was ended by a signal, and mpirun then ends the whole launch. Out of "
            "memory? "
@@ -55,7 +54,7 @@ reports::ReportLength length_of(bool short_report) {
   return short_report ? reports::ReportLength::brief : reports::ReportLength::full;
 }
 
-// Says what came out of a rendering. True: everything that was asked for.
+// Prints the results of a rendering. True: everything requested was made.
 bool tell(const reports::RenderResult& result, bool quiet) {
   for (const auto& notice : result.notices) say("{}", notice);
   if (!result.ok()) say("{}", result.error);
@@ -63,18 +62,17 @@ bool tell(const reports::RenderResult& result, bool quiet) {
   return result.ok();
 }
 
-// What processes of the programs left behind.
+// Removes files that processes of the programs left.
 void remove_remains(const fs::path& output) {
   analyzer::remove_all_with(output, {instrument::kUnsentPrefix, instrument::kProcessStatePrefix});
 }
 
-// Of a launch that was ended; a profile that is there then is of a moment before. What the merging analyzer has to say
-// is said.
+// Makes the profile of a launch that was ended; an existing profile is older. Prints the merging analyzer's messages.
 void make_profile(const std::vector<std::string>& merge) {
   std::cerr << reports::printable_lines(run_and_read_undisturbed(merge).output) << std::flush;
 }
 
-// Of a launch that runs, else of one that ended without ardoise.
+// Makes the profile of a launch that runs, or that ended without ardoise.
 void make_profile_of_any(const fs::path& folder) {
   const std::string analyzer = find_installation().analyzer;
   const auto snapshot = run_and_read_undisturbed({analyzer, "--called-by", speaker(), "--snapshot", "--keep",
@@ -82,7 +80,7 @@ void make_profile_of_any(const fs::path& folder) {
   if (snapshot.status == analyzer::kNotRunning) {
     make_profile(merge_command(analyzer, folder));
     if (!has_states(folder)) (void)remove_claim(folder);
-    return vmpi::remove_stale_window_folders();  // what ardoise would have done
+    return vmpi::remove_stale_window_folders();  // ardoise would have removed them
   }
   std::cerr << reports::printable_lines(snapshot.output) << std::flush;
 }
@@ -102,7 +100,7 @@ std::vector<std::string> with_end(std::vector<std::string> merge, int job_status
   return merge;
 }
 
-// Into a profile that the analyzers have written: told to end, the programs finished MPI.
+// Adds the cause of the end to a profile that the analyzers wrote: the programs were signalled and finished MPI.
 void add_ended_by(const fs::path& profile, const std::string& ended_by) {
   auto run = reports::read_profile_json(profile.string());
   std::string summary;
@@ -134,7 +132,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   remove_remains(output);
   if (!options.quiet) {
-    // In a file or pipe, standard output is the programs' alone.
+    // A file or pipe on standard output gets only the output of the programs.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
     if (const auto summary = analyzer::read_own_file(output / "summary.txt"))
       terminal << reports::printable_lines(*summary) << std::flush;
@@ -156,7 +154,7 @@ std::string profile_in(const std::string& path) {
   if (!fs::is_directory(path, ignored)) return path;
   if (has_states(path)) make_profile_of_any(path);  // of this user
   const fs::path profile = fs::path(path) / "profile.json";
-  if (fs::exists(profile, ignored) && !fs::is_regular_file(profile, ignored))  // a FIFO would be waited for
+  if (fs::exists(profile, ignored) && !fs::is_regular_file(profile, ignored))  // a FIFO would block
     throw UsageError(fmt::format("'{}' is no plain file; name the file with the profile.", profile.string()));
   return profile.string();
 }

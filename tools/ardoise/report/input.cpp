@@ -1,4 +1,3 @@
-// See input.hpp.
 #include "tools/ardoise/report/input.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ bool is_trace(const fs::path& path) {
     (void)knowledge_sources::find_archive(path);
     return true;
   } catch (const knowledge_sources::UnreadableArchive&) {
-    return path.extension() == ".otf2";  // a damaged one
+    return path.extension() == ".otf2";  // a damaged anchor file
   }
 }
 

@@ -1,4 +1,3 @@
-// See output_folder.hpp.
 #include "tools/ardoise/report/output_folder.hpp"
 
 #include <fcntl.h>
@@ -22,8 +21,8 @@ namespace fs = std::filesystem;
   throw UsageError(fmt::format("the folder '{}' cannot be written: {}; name another one.", path.string(), why));
 }
 
-// Makes the file and writes a byte: permission bits do not tell (root, read-only mounts, full disks). Returns 0 or the
-// error.
+// Makes the file and writes a byte. Permission bits are not enough (root, read-only mounts, full disks). Returns 0 or
+// the error.
 int make_file(const fs::path& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return errno;
@@ -33,7 +32,7 @@ int make_file(const fs::path& path) {
   return error;
 }
 
-// Why a launch does not take the folder that is there; "": it does. A link is followed where this user has made it.
+// Reason why a launch does not take an existing folder; "": it does. A link is followed if this user made it.
 std::string fault_of(const fs::path& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return std::generic_category().message(errno);
@@ -44,7 +43,7 @@ std::string fault_of(const fs::path& path) {
   return fs::is_empty(path, error) ? "" : "is taken";
 }
 
-// Left for the launch that has claimed a folder by one that made it.
+// Marker for the launch that claimed a folder which another launch made.
 fs::path made_mark_in(const fs::path& folder) { return folder / ".ardoise-made"; }
 
 }  // namespace
@@ -74,7 +73,7 @@ OutputFolder::OutputFolder(const fs::path& wished) {
       fault = claimed == EEXIST ? "is taken" : "cannot be written: " + std::generic_category().message(claimed);
     }
     if (made_) {
-      // By a launch that began at the same time, and that cannot know who made the folder.
+      // A simultaneous launch claimed it, and cannot know who made the folder.
       if (fault == "is taken") {
         make_file(made_mark_in(path_));
       } else {
@@ -96,11 +95,11 @@ bool remove_claim(const fs::path& folder) {
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   made_ = remove_claim(path_) || made_;
-  // Of analyzers that were killed.
+  // Files of analyzers that were killed.
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     if (reports::is_half_written(entry.path().filename().string())) fs::remove(entry.path(), ignored);
   }
-  if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
+  if (made_) fs::remove(path_, ignored);  // fails, as intended, if the folder is not empty
 }
 
 void make_writable_folder(const fs::path& folder) {

@@ -1,4 +1,3 @@
-// See report.hpp.
 #include "tools/ardoise/report/report.hpp"
 
 #include <fmt/format.h>

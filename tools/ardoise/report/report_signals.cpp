@@ -1,4 +1,3 @@
-// See report_signals.hpp.
 #include "tools/ardoise/report/report_signals.hpp"
 
 #include <array>

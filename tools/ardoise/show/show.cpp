@@ -1,4 +1,3 @@
-// See show.hpp.
 #include "tools/ardoise/show/show.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +65,7 @@ std::vector<const Application*> programs_of(const Run& run, const ShowRequest& r
     ranges += fmt::format("{}{} has ranks {} to {}", ranges.empty() ? "" : ", ", a->name, a->first_rank,
                           a->world_rank(a->ranks - 1));
   }
-  // What other programs of its world send to the ranks is a row of theirs.
+  // Messages from other programs of the world to the ranks are in the rows of those programs.
   std::vector<std::uint32_t> worlds;
   for (const Application* a : programs) {
     if (has_some(*a, request.ranks)) worlds.push_back(a->partition);
@@ -93,7 +92,7 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
   const bool several = request.program.empty() && run.applications.size() > 1;
   if (several) columns.insert(columns.begin(), {"program", "Program"});
 
-  // Its edges have one program: their target's is the same everywhere.
+  // With one program and no edges to others, the column of the target's program is constant.
   const auto target_program = std::ranges::find_if(
       columns, [](const ShownColumn& column) { return column.name == std::string_view("to_program"); });
   const auto constant =

@@ -1,4 +1,3 @@
-// See show_rows.hpp.
 #include "tools/ardoise/show/show_rows.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +55,7 @@ Rows sites(const Run&, const Application& a, Ranks) {
   return rows;
 }
 
-// Of the program, then with other programs of its world.
+// Edges within the program, then with other programs of its world.
 Rows edges(const Run& run, const Application& a, Ranks ranks) {
   Rows rows;
   const auto add = [&](const Edge& e, std::uint32_t from, std::uint32_t to, const std::string& program) {
@@ -148,7 +147,7 @@ Rows path(const Run&, const Application& a, Ranks) {
   const double elsewhere = a.waiting.critical_path_elsewhere_seconds;
   for (const PathPart& p : a.waiting.critical_path) {
     const ShownCell place = p.function.empty() ? sampled_place(a.samples, p.symbol, {p.source_file, p.line})
-                                               : place_cell(p.source_file, p.line, "");  // of the call of MPI
+                                               : place_cell(p.source_file, p.line, "");  // of the MPI call
     rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol), place, seconds(p.seconds),
                     seconds(p.error), share(p.seconds / std::max(reports::path_seconds(a), 1e-12)),
                     exact(a.world_rank(p.rank)), seconds(p.rank_seconds)});
@@ -186,7 +185,7 @@ Rows snapshots(const Run&, const Application& a, Ranks) {
   return rows;
 }
 
-// Where there was a call.
+// A row for each snapshot in which the call was made.
 Rows snapshot_calls(const Run&, const Application& a, Ranks) {
   Rows rows;
   for (const SnapshotSeries& s : a.snapshots.series) {
@@ -209,7 +208,7 @@ Rows snapshot_calls(const Run&, const Application& a, Ranks) {
   return rows;
 }
 
-// Letters of the clusters that the report shows; "" of tenths that it does not.
+// Letters of the clusters in the report; "" for tenths that the report leaves out.
 std::string cluster_at(const RankMoves& moves, std::size_t snapshot, std::uint32_t group) {
   const auto point = std::ranges::find(moves.groups, group) - moves.groups.begin();
   for (const RankMoves::Part& part : moves.parts) {

@@ -1,4 +1,3 @@
-// See snapshot_rows.hpp.
 #include "tools/ardoise/snapshots/snapshot_rows.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +32,7 @@ const Block::Program& program_of(const SnapshotTable& table, const Key& key) {
   return table.programs().at(key.program);
 }
 
-// use(key, name of the series, record) for what is selected, by series, rank and index.
+// Calls use(key, name of the series, record) for each selected snapshot, by series, rank and index.
 void for_each(const SnapshotTable& table, const SnapshotSelection& selection,
               const std::function<void(const Key&, const std::string&, const Block::Record&)>& use) {
   for (const auto& [key, snapshots] : table.series()) {
@@ -80,7 +79,7 @@ ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& n
   return {program_of(table, key).name, std::string(trigger_of(key.kind)), name};
 }
 
-// What is in front of each row of a rank's snapshot.
+// The first cells of each row of a rank's snapshot.
 ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& name, const Block::Record& record) {
   ShownRow row = row_of(table, key, name);
   const std::uint64_t rank = std::uint64_t{program_of(table, key).first_rank} + record.rank;
@@ -91,7 +90,7 @@ ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& n
 const std::vector<ShownColumn> kRankColumns{{"rank", "Rank"},     {"index", "Index"},         {"number", "Number"},
                                             {"rounds", "Rounds"}, {"begin_seconds", "Begin"}, {"seconds", "Time"}};
 
-// Calls and functions that are shown as one: of a thread, from whatever callers.
+// Key of calls and functions that are shown as one: by thread, whatever their callers.
 struct OneCall {
   std::uint32_t thread;
   std::string name, place;
@@ -295,7 +294,7 @@ void be_of_one_series(const SnapshotTable& table, const SnapshotSelection& selec
 
 SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection) {
   be_of_one_series(table, selection);
-  std::map<std::pair<std::uint32_t, OneCall>, CallSums> all;  // by program; of all threads
+  std::map<std::pair<std::uint32_t, OneCall>, CallSums> all;  // by program; sums of all threads
   for_each(table, selection, [&](const Key& key, const std::string&, const Block::Record& record) {
     for (const CallCell& cell : record.calls) {
       if (table.calls()[cell.id].kind == Block::CallKind::kCounted) continue;

@@ -1,4 +1,3 @@
-// See snapshots.hpp.
 #include "tools/ardoise/snapshots/snapshots.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +35,7 @@ struct Request {
   bool csv = false, cumulative = false;
 };
 
-// Folders stand for the files in them.
+// Replaces folders by the files in them.
 std::vector<std::string> files_of(const std::vector<std::string>& given) {
   std::vector<std::string> files;
   for (const std::string& path : given) {
@@ -58,8 +57,8 @@ std::vector<std::string> files_of(const std::vector<std::string>& given) {
   return files;
 }
 
-// use(block, bytes) for all of the files. Says what is wrong with one that can be used in part; throws UsageError for
-// one that cannot be used.
+// Calls use(block, bytes) for all blocks of the files. Prints a message for a partly usable file. Throws UsageError for
+// an unusable one.
 template <class Use>
 void read_files(const std::vector<std::string>& files, Use&& use) {
   for (const std::string& file : files) {
@@ -123,7 +122,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 int merge(const Request& request) {
   reports::AtomicFile out(request.output, reports::Special::kUsed);
-  SnapshotTable run;  // that they are of one
+  SnapshotTable run;  // checks that the files are of one run
   std::uint64_t blocks = 0, bytes = 0;
   read_files(request.files, [&](SnapshotBlock&& block, std::span<const std::byte> raw) {
     block.records.clear();

@@ -1,4 +1,3 @@
-// See tau_profile.hpp.
 #include "tools/ardoise/snapshots/tau_profile.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +42,7 @@ std::string in_xml(const std::string& text) {
 
 double microseconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-// As TAU calls functions: "MPI_Send() [main (solver.c:31)]".
+// TAU's form of a function's name: "MPI_Send() [main (solver.c:31)]".
 std::string tau_name(const Block::Call& call) {
   const std::string place = place_of(call);
   if (call.kind == Block::CallKind::kSampled) return name_of(call) + (place.empty() ? "" : " [" + place + "]");
@@ -63,7 +62,7 @@ const char* tau_group(Block::CallKind kind) {
   return "TAU_SAMPLE";
 }
 
-// The profile of one rank. No XML declaration: ParaProf's reader puts one in front.
+// The profile of one rank. Has no XML declaration, because ParaProf's reader adds one.
 class TauProfile {
  public:
   TauProfile(const SnapshotTable& table, std::uint32_t rank) : table_(table), thread_(fmt::format("{}.0.0.0", rank)) {
@@ -88,7 +87,7 @@ class TauProfile {
       const double us = microseconds(event.sums.ns);
       lines += fmt::format("{} {} 0 {} {}\n", event.number, event.sums.calls, us, us);
     }
-    // Times overlap where several threads call; TAU has no negative ones.
+    // Times overlap if several threads call; TAU allows no negative ones.
     const std::uint64_t outside = total_ - std::min(total_, inside);
     text_ += fmt::format(
         "<profile thread=\"{}\">\n<name>{} {}</name>\n<timestamp>{}</timestamp>\n<interval_data metrics=\"0\">\n"
@@ -128,7 +127,7 @@ class TauProfile {
     }
     if (!lines.empty()) text_ += fmt::format("<definitions thread=\"{}\">\n{}</definitions>\n", thread_, lines);
   }
-  // The sum of squares is not known: as if all were the mean.
+  // The sum of squares is unknown; it is written as if all values were the mean.
   std::string atomic(const Block::Record& record) {
     for (const ValueCell& cell : record.values) values_[cell.id].sums += cell.sums;
     if (values_.empty()) return "";
@@ -144,7 +143,7 @@ class TauProfile {
 
   const SnapshotTable& table_;
   std::string thread_, text_;
-  std::map<std::string, Event> events_;  // by name: of all threads and callers
+  std::map<std::string, Event> events_;  // by name: sums over all threads and callers
   std::map<std::uint32_t, Value> values_;
   std::uint64_t total_ = 0;
 };
@@ -152,7 +151,7 @@ class TauProfile {
 }  // namespace
 
 int write_tau_profiles(const SnapshotTable& table, const SnapshotSelection& selection, const std::string& folder) {
-  (void)rows_of_profile(table, selection);  // throws where there are several series
+  (void)rows_of_profile(table, selection);  // throws if there are several series
   if (const auto made = reports::make_own_folder(folder); !made) return say("{}", made.error), kFailedStatus;
   std::size_t files = 0;
   for (const auto& [key, snapshots] : table.series()) {

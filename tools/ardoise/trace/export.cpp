@@ -1,4 +1,3 @@
-// See export.hpp.
 #include "tools/ardoise/trace/export.hpp"
 
 #include <fmt/format.h>

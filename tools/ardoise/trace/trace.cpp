@@ -1,4 +1,3 @@
-// See trace.hpp.
 #include "tools/ardoise/trace/trace.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `ardoise trace`: what is in a trace in OTF2, and what is wrong in it, whoever wrote it.
+// `ardoise trace`: describes and checks a trace in OTF2, written by any tool.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace ardoise::launcher {
 
-// Runs `work` on an archive in a process of its own: OTF2 can crash on a damaged one. Returns its status, or says what
-// is wrong.
+// Runs `work` on an archive in a separate process, because OTF2 can crash on a damaged one. Returns its status, or
+// prints the error.
 [[nodiscard]] int with_archive(const std::string& path,
                                const std::function<int(const knowledge_sources::ArchiveReader&)>& work);
 

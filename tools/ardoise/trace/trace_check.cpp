@@ -1,4 +1,3 @@
-// See trace_check.hpp.
 #include "tools/ardoise/trace/trace_check.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +55,7 @@ std::string TraceCheck::name_of_comm(std::uint32_t comm) const {
 }
 
 void TraceCheck::add(const char* kind, const Event& event, const std::string& detail) {
-  // The examples are enough of the first ones.
+  // Only the first faults of a kind need an example.
   const auto& known = faults_.by_kind();
   const auto found = known.find(kind);
   if (found != known.end() && found->second.examples.size() >= knowledge_sources::ArchiveFaults::kExamples)
@@ -195,7 +194,7 @@ void TraceCheck::check_requests(Process& process, const Event& event) {
     case ArchivedKind::kRmaOpCompleteNonBlocking:
       return complete(process, event, RequestKind::kRma, event.reference);
     case ArchivedKind::kRmaOpCompleteRemote: {
-      // Some have this one besides, others instead.
+      // Some operations have this record in addition, others instead.
       const auto found = process.requests.find({RequestKind::kRma, event.reference, event.request});
       if (found != process.requests.end() && found->second.open > 0)
         complete(process, event, RequestKind::kRma, event.reference);
@@ -274,7 +273,7 @@ void TraceCheck::take_part(std::uint32_t process, const Member& member) {
   }
   const std::uint64_t number = of.next[process]++;
   while (number >= of.first + of.open.size()) of.open.push_back({member.operation, 0, member.location, member.time});
-  // One that was complete without it: more take part than the communicator has.
+  // The collective was complete without this member: more take part than the communicator has.
   if (number < of.first)
     return faults_.add("collectives with more members than their communicator has", at(*member.location, member.time));
   auto& instance = of.open[static_cast<std::size_t>(number - of.first)];
@@ -316,7 +315,7 @@ void TraceCheck::finish_messages() {
   };
   std::vector<Unmatched> sends, receives;
   for (const auto& [key, found] : matcher_.channels()) {
-    const auto& channel = found;  // clang 14 lets no lambda have a structured binding
+    const auto& channel = found;  // clang 14: lambdas cannot capture structured bindings
     const auto note = [&, &of = key](const std::deque<Half>& halves, std::uint64_t count, std::vector<Unmatched>& list,
                                      std::uint32_t other) {
       if (count == 0) return;

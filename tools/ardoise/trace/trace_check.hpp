@@ -1,4 +1,4 @@
-// What is wrong in a trace: `ardoise trace check`.
+// `ardoise trace check`: finds the errors of a trace.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace ardoise::launcher {
 
-// Takes all events of an archive (read_in_order). Keeps what has no other end yet.
+// Takes all events of an archive (read_in_order). Keeps open regions, requests and messages until they end.
 class TraceCheck : public knowledge_sources::EventConsumer {
  public:
-  // most_ends: of messages that wait for the other one.
+  // most_ends: limit of messages that wait for the other end.
   explicit TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions,
                       std::size_t most_ends = knowledge_sources::MessageMatcher::kMost);
 
@@ -25,7 +25,7 @@ class TraceCheck : public knowledge_sources::EventConsumer {
   void finish();
 
   [[nodiscard]] const knowledge_sources::ArchiveFaults& faults() const { return faults_; }
-  // What is no fault: what cannot be checked.
+  // Notes on parts that cannot be checked.
   [[nodiscard]] std::vector<std::string> remarks() const;
   [[nodiscard]] std::uint64_t events() const { return events_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
@@ -41,7 +41,7 @@ class TraceCheck : public knowledge_sources::EventConsumer {
   };
   enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kRma, kIo };
   struct Request {
-    int open = 0;  // starts less completions: those of two threads may be at one time
+    int open = 0;  // starts minus completions: two threads may have events at the same time
     const knowledge_sources::ArchivedLocation* location = nullptr;
     std::uint64_t time = 0;
   };
@@ -52,7 +52,7 @@ class TraceCheck : public knowledge_sources::EventConsumer {
     std::uint64_t time;
   };
   struct Process {
-    // By kind, what the numbers belong to (a window, a file handle), and number.
+    // By kind, owner of the numbers (a window, a file handle), and number.
     std::map<std::tuple<RequestKind, std::uint32_t, std::uint64_t>, Request> requests;
     knowledge_sources::PostedOrder<Member> collectives;
     std::unordered_map<std::uint64_t, std::uint64_t> posted_collectives;  // order, by request
@@ -97,7 +97,7 @@ class TraceCheck : public knowledge_sources::EventConsumer {
   knowledge_sources::ArchiveFaults faults_;
   std::unordered_map<std::uint64_t, Location> locations_;
   std::unordered_map<std::uint32_t, Process> processes_;
-  std::unordered_map<std::uint32_t, std::uint64_t> events_of_process_;  // as they are announced
+  std::unordered_map<std::uint32_t, std::uint64_t> events_of_process_;  // as announced
   std::map<std::uint32_t, Collectives> comms_;
   std::uint64_t events_ = 0, messages_ = 0, collectives_ = 0, unseen_messages_ = 0;
   std::uint64_t too_early_ = 0, most_too_early_ = 0;

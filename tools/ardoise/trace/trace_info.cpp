@@ -1,4 +1,3 @@
-// See trace_info.hpp.
 #include "tools/ardoise/trace/trace_info.hpp"
 
 #include <fmt/chrono.h>
@@ -26,7 +25,7 @@ using reports::with_separators;
 
 constexpr std::size_t kMostRows = 20;
 
-// What one thread has seen.
+// Counts of one reading thread.
 class TraceCounts : public EventConsumer {
  public:
   bool event(const ArchivedEvent& event) override {
@@ -66,7 +65,7 @@ TraceCounts count_all(const ArchiveReader& archive) {
   const auto work = [&](std::size_t number) {
     TraceCounts& counts = of_threads[number];
     try {
-      // Relaxed: the numbers are all that threads tell each other.
+      // Relaxed: threads share only the numbers.
       for (std::size_t at = 0; (at = next.fetch_add(1, std::memory_order_relaxed)) < locations.size();) {
         const ReadLocation read = archive.read(locations.begin()[static_cast<std::ptrdiff_t>(at)], counts);
         for (std::size_t kind = 0; kind < read.counts.size(); ++kind) counts.counts[kind] += read.counts[kind];
@@ -119,7 +118,7 @@ class InfoText {
     text_ += fmt::format("{:<16}{}\n", name, reports::printable(value));
   }
   void heading(const std::string& title) { text_ += fmt::format("\n{}\n", title); }
-  // A count and what it is of.
+  // Appends a count and its name.
   void row(std::uint64_t count, const std::string& what) {
     text_ += fmt::format("{:>16}  {}\n", with_separators(count), reports::printable(what));
   }

@@ -1,4 +1,4 @@
-// What is in a trace: `ardoise trace info`.
+// `ardoise trace info`: describes the contents of a trace.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ardoise::launcher {
 
-// Reads all events, with several threads. A text of many lines; faults: what is wrong with its files.
+// Reads all events with several threads. Returns a text of several lines. faults: gets the errors of the files.
 [[nodiscard]] std::string trace_info(const knowledge_sources::ArchiveReader& archive,
                                      knowledge_sources::ArchiveFaults& faults);
 

@@ -1,4 +1,3 @@
-// See trace_tables.hpp.
 #include "tools/ardoise/trace/trace_tables.hpp"
 
 #include <fmt/format.h>
@@ -21,13 +20,13 @@ namespace {
 
 using namespace knowledge_sources;
 
-// One row at a time.
+// Writes one row at a time.
 class CsvRow {
  public:
   explicit CsvRow(ExportOutput& out) : out_(out) {}
   void text(std::string_view value) {
     begin();
-    // Most are plain.
+    // Most values need no quotes.
     const bool is_plain =
         std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != ',' && c != '"'; });
     if (is_plain) {
@@ -41,12 +40,12 @@ class CsvRow {
     begin();
     fmt::format_to(std::back_inserter(text_), "{}", value);
   }
-  // Without a value: the field is empty.
+  // Writes an empty field if there is no value.
   void optional(bool has_value, std::uint64_t value) {
     begin();
     if (has_value) fmt::format_to(std::back_inserter(text_), "{}", value);
   }
-  // Nanoseconds as seconds, exact.
+  // Writes nanoseconds as seconds, exactly.
   void seconds(std::int64_t ns) {
     begin();
     const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
@@ -70,7 +69,7 @@ class CsvRow {
   bool has_field_ = false;
 };
 
-// What the columns of a region say.
+// Writes the columns of a region.
 void put_region(CsvRow& row, const ArchivedRegion* region) {
   row.text(region == nullptr ? "" : region->name);
   row.text(region == nullptr ? "" : region->source_file);
@@ -128,7 +127,7 @@ class EventTable : public EventConsumer {
     return fields.is_value_signed ? std::to_string(static_cast<std::int64_t>(event.value))
                                   : std::to_string(event.value);
   }
-  // A row for each.
+  // Writes a row for each metric.
   void put_metrics(const ArchivedEvent& event) {
     const auto members = all_.metric_members_of(event.reference);
     for (std::size_t i = 0; i < event.metrics.size(); ++i) {
@@ -182,7 +181,7 @@ class CallTable : public EventConsumer {
     }
     return !out_.failed();
   }
-  // Before each location.
+  // Called before each location.
   void begin_location() {
     not_left += open_.size();
     open_.clear();

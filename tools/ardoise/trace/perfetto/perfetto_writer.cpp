@@ -1,4 +1,3 @@
-// See perfetto_writer.hpp.
 #include "tools/ardoise/trace/perfetto/perfetto_writer.hpp"
 
 #include <fmt/format.h>
@@ -48,12 +47,12 @@ constexpr std::uint32_t kUnitName = 6;
 }
 namespace clock_snapshot_fields {
 constexpr std::uint32_t kClock = 1, kId = 1, kTimestamp = 2;
-constexpr std::uint64_t kRealtime = 1, kBoottime = 6;  // the one that packets are in, where they do not say
+constexpr std::uint64_t kRealtime = 1, kBoottime = 6;  // the default clock of packets
 }  // namespace clock_snapshot_fields
 
 constexpr std::uint64_t kOneSequence = 1;
-constexpr std::size_t kLongText = 256;     // is written where it is, not once
-constexpr std::size_t kManyTexts = 65536;  // likewise all that come after so many
+constexpr std::size_t kLongText = 256;     // longer texts are written inline, not once
+constexpr std::size_t kManyTexts = 65536;  // likewise all further texts
 
 }  // namespace
 

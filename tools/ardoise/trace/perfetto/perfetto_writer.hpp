@@ -1,6 +1,6 @@
-// Packets of Perfetto's format: TrackEvents on tracks of processes, threads and counters, with names that are written
-// once and then referred to by number. The numbers of fields are those of Perfetto's public schema
-// (protos/perfetto/trace); what is used of it has been stable for years.
+// Writes packets of Perfetto's format: TrackEvents on tracks of processes, threads and counters. Each name is written
+// once and then referred to by number. The field numbers are from Perfetto's public schema (protos/perfetto/trace);
+// those used here have been stable for years.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ardoise::launcher {
 
-// What hangs on an event: debug annotations, put together before the event is written.
+// Debug annotations of an event, encoded before the event is written.
 class PerfettoWriter;
 class PerfettoNotes {
  public:
@@ -30,16 +30,16 @@ class PerfettoNotes {
   friend class PerfettoWriter;
   [[nodiscard]] ProtoMessage begin(std::string_view name);
   PerfettoWriter& writer_;
-  // Each ready to be put into an event or into a group.
+  // Encoded annotations, for an event or a group.
   std::vector<std::string> notes_;
 };
 
-// Not thread safe. Times: nanoseconds. Tracks have numbers of the caller's, from 1, unique over all kinds.
+// Not thread safe. Times are in ns. The caller numbers tracks from 1, uniquely over all kinds.
 class PerfettoWriter {
  public:
   explicit PerfettoWriter(ExportOutput& out);
 
-  // When time 0 was, nanoseconds since 1970.
+  // Real time of time 0, in ns since 1970.
   void clock(std::uint64_t realtime_ns);
   void process_track(std::uint64_t track, std::int32_t pid, std::string_view name);
   void thread_track(std::uint64_t track, std::int32_t pid, std::int64_t tid, std::string_view name);
@@ -65,7 +65,7 @@ class PerfettoWriter {
  private:
   friend class PerfettoNotes;
   using Numbers = std::unordered_map<std::string, std::uint64_t>;
-  // The number of a text of one kind; a new one is written with the next packet.
+  // The number of a text among texts of one kind. A new text is written with the next packet.
   [[nodiscard]] std::uint64_t interned(Numbers& numbers, std::uint32_t field, std::string_view text);
   void track_event(std::uint64_t time, const ProtoMessage& event);
   void event(std::uint32_t type, std::uint64_t track, std::uint64_t time, const Name& name, const Flows& flows,

@@ -1,5 +1,5 @@
-// Writes messages in the wire format of protocol buffers, as much of it as traces need: numbers as base-128 varints,
-// 8 bytes of fixed size, and what has a length. The field numbers are with those who use it.
+// Writes messages in the wire format of protocol buffers, as far as traces need it: base-128 varints, fixed-size fields
+// of 8 bytes, and fields with a length. Callers define the field numbers.
 #pragma once
 
 #include <bit>
@@ -15,21 +15,21 @@ class ProtoMessage {
     tag(field, kVarint);
     varint(value);
   }
-  // As int64: negative ones take ten bytes.
+  // As int64: negative numbers take ten bytes.
   void signed_number(std::uint32_t field, std::int64_t value) { number(field, static_cast<std::uint64_t>(value)); }
   void fixed64(std::uint32_t field, std::uint64_t value) {
     tag(field, kFixed64);
     for (unsigned shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(value >> shift & 0xff);
   }
   void real(std::uint32_t field, double value) { fixed64(field, std::bit_cast<std::uint64_t>(value)); }
-  // A string, bytes, or a message as its bytes.
+  // Field of a string, bytes, or an encoded message.
   void text(std::uint32_t field, std::string_view value) {
     tag(field, kLength);
     varint(value.size());
     bytes_ += value;
   }
   void message(std::uint32_t field, const ProtoMessage& value) { text(field, value.bytes_); }
-  // Fields that were put together elsewhere.
+  // Appends encoded fields.
   void fields_of(std::string_view bytes) { bytes_ += bytes; }
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }

@@ -1,7 +1,7 @@
-// See trace_perfetto.hpp. A process is a track, and so is each of its threads (a location); a region that is entered is
-// a slice; what else is told in it (messages, operations of I/O …) are annotations of the slice. A flow goes from the
-// slice that sends to the one that receives: both ends compute its number from the channel and the message's number on
-// it. What happens outside all regions is an instant.
+// Each process is a track, and so is each of its threads (a location). An entered region is a slice; other records in
+// it (messages, I/O operations …) are annotations of the slice. A flow connects the slice of a send to that of its
+// receive: both ends compute the flow's number from the channel and the message's number on it. Records outside all
+// regions are instants.
 #include "tools/ardoise/trace/perfetto/trace_perfetto.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 using namespace knowledge_sources;
 using Name = PerfettoWriter::Name;
 
-constexpr std::size_t kMostRecords = 16;  // that are told of one slice
+constexpr std::size_t kMostRecords = 16;  // annotated in one slice
 
 std::string_view category_of(const ArchivedRegion& region) {
   if (region.role == OTF2_REGION_ROLE_FILE_IO || region.role == OTF2_REGION_ROLE_FILE_IO_METADATA) return "io";
@@ -47,7 +47,7 @@ std::string_view category_of(const ArchivedRegion& region) {
   }
 }
 
-// 64 bits that tell messages apart; MurmurHash3's finalizer over each part.
+// Hash of 64 bits that identifies a message; uses MurmurHash3's finalizer for each part.
 std::uint64_t flow_of(const MessageHalf& half) {
   std::uint64_t hash = 0;
   for (const std::uint64_t part :
@@ -121,11 +121,11 @@ class PerfettoExport : public EventConsumer {
  private:
   struct Slice {
     explicit Slice(PerfettoWriter& writer) : notes(writer) {}
-    PerfettoNotes notes;  // for its end
+    PerfettoNotes notes;  // written at its end
     PerfettoWriter::Flows received;
     std::size_t records = 0;
   };
-  // A slice's begin waits for what is told right behind it, to have the flows of what it sends.
+  // The begin of a slice is written late: it contains the flows of sends, whose records follow it.
   struct Pending {
     std::uint64_t time;
     Name name;
@@ -149,7 +149,7 @@ class PerfettoExport : public EventConsumer {
       pids.emplace(group.id, pid);
       writer_.process_track(track++, pid++, group.name);
     }
-    // A thread whose number is that of a process would be its main thread.
+    // A thread with the number of a process would be shown as its main thread.
     std::int64_t tid = pid;
     for (const ArchivedLocation& location : all_.locations) {
       const auto of = pids.find(location.group);
@@ -252,7 +252,7 @@ class PerfettoExport : public EventConsumer {
     thread.open.pop_back();
   }
 
-  // Something that is told within a region.
+  // Adds a record within a region.
   void record(Thread& thread, const ArchivedEvent& event) {
     if (event.kind == ArchivedKind::kMpiCollectiveBegin || event.kind == ArchivedKind::kRmaCollectiveBegin) return;
     if (!thread.open.empty() && ++thread.open.back().records > kMostRecords) return;
@@ -298,7 +298,7 @@ class PerfettoExport : public EventConsumer {
     }
   }
 
-  // An end of a message: at once, or when its number has become certain.
+  // Handles an end of a message, at once or when its number is known.
   void take(const MessageHalf& half) {
     Thread& thread = threads_.at(half.location->id);
     const bool is_now =
@@ -320,7 +320,7 @@ class PerfettoExport : public EventConsumer {
   CommRanks ranks_;
   OpenCalls calls_;
   MessageTracker tracker_;
-  const ArchivedEvent* current_ = nullptr;                      // that the tracker has
+  const ArchivedEvent* current_ = nullptr;                      // given to the tracker
   std::unordered_map<std::uint64_t, Thread> threads_;           // by location
   std::unordered_map<std::uint32_t, std::uint64_t> processes_;  // tracks, by location group
   std::unordered_map<std::uint32_t, Name> names_;               // by region

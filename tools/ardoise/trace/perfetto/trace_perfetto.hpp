@@ -1,4 +1,4 @@
-// A trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise export --format perfetto`.
+// Converts a trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise export --format perfetto`.
 #pragma once
 
 #include "knowledge_sources/otf2/reader/archive_reader.hpp"
@@ -7,7 +7,7 @@
 
 namespace ardoise::launcher {
 
-// rows: packets; left_out: regions that are not left.
+// Result: rows are packets, left_out are regions without a leave event.
 [[nodiscard]] ExportedTrace write_perfetto(const knowledge_sources::ArchiveReader& archive, ExportOutput& out);
 
 }  // namespace ardoise::launcher

@@ -1,4 +1,3 @@
-// See causal_order.hpp.
 #include "tools/ardoise/trace/races/causal_order.hpp"
 
 #include <otf2/OTF2_Definitions.h>
@@ -15,7 +14,7 @@ using knowledge_sources::kUndefined32;
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of steps, and of messages
+constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of steps and messages
 constexpr std::uint64_t kOfWindow = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -31,7 +30,7 @@ CausalOrder::Location& CausalOrder::location_of(const ArchivedEvent& event, std:
   const auto [found, is_new] = locations_.try_emplace(event.location->id);
   if (is_new) {
     found->second.process = process;
-    if (event.location->events == 0) ++processes_[process].threads;  // it was said to have none
+    if (event.location->events == 0) ++processes_[process].threads;  // the definitions announce no events
   }
   return found->second;
 }
@@ -132,7 +131,7 @@ void CausalOrder::cancelled(const Half& send) {
 
 void CausalOrder::point(const ArchivedEvent& event, std::uint32_t process, std::shared_ptr<CausalPoint> point) {
   if (!point->is_probe && processes_.at(location_of(event, process).process).threads == 1) {
-    point->is_reached = true;  // what threads know does not matter
+    point->is_reached = true;  // a single thread needs no clock
     return;
   }
   add(event, process, StepKind::kPoint).point = std::move(point);
@@ -141,7 +140,7 @@ void CausalOrder::point(const ArchivedEvent& event, std::uint32_t process, std::
 void CausalOrder::collective(const ArchivedEvent& event, std::uint32_t process, std::uint32_t comm, bool is_neighbour) {
   const bool is_request = event.kind == ArchivedKind::kNonBlockingCollectiveRequest;
   const bool is_window = event.kind == ArchivedKind::kRmaCollectiveEnd;
-  if (is_request && comm == kUndefined32) return;  // arrives when it is complete
+  if (is_request && comm == kUndefined32) return;  // joins when it is complete
   std::uint64_t group = is_window ? kOfWindow + event.reference : is_request ? comm : event.comm;
   if (group_of(group) == nullptr) return;
   Process& own = processes_.at(location_of(event, process).process);
@@ -244,7 +243,7 @@ std::size_t CausalOrder::bytes() const {
   return steps_ * (sizeof(Step) + sizeof(ReceivedMessage)) + arrivals_ * (96 + 4 * std::size_t{components_});
 }
 
-// The one of the group that has most open; ranks that have not left it yet do so by themselves.
+// Closes the oldest collective of the group with the most open ones. Ranks that have not left it go on.
 void CausalOrder::close_oldest() {
   const auto fullest = std::ranges::max_element(groups_, {}, [](const auto& each) { return each.second.open.size(); });
   if (fullest == groups_.end() || fullest->second.open.empty()) return;
@@ -361,7 +360,7 @@ bool CausalOrder::is_complete(const Group& group, const Instance& instance, cons
 bool CausalOrder::take_collective(Location& location, Step& step, std::uint64_t id, bool is_forced) {
   Group& group = groups_.at(step.group);
   const std::uint32_t process = location.process;
-  if (step.number < group.first) return true;  // complete without it: more take part than there are members
+  if (step.number < group.first) return true;  // it was closed without this member
   while (step.number >= group.first + group.open.size()) group.open.emplace_back();
   Instance& instance = group.open[static_cast<std::size_t>(step.number - group.first)];
   if (step.arrives) {

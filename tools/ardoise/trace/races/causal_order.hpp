@@ -1,11 +1,11 @@
-// Takes the messages and collectives of a trace in an order in which each comes after what it needs, and gives each
-// thread a vector clock (vector_clock.hpp). For `ardoise trace races`.
+// Orders the messages and collectives of a trace causally and computes each thread's vector clock (vector_clock.hpp).
+// For `ardoise trace races`.
 //
-// A receive happens after its send, and after its post, whichever thread completes it; a collective joins the clocks of
+// A receive happens after its send and after its post, whichever thread completes it. A collective joins the clocks of
 // its members: all leave a barrier, an allreduce … after all have entered; members leave a broadcast after its root has
-// entered, the root leaves a reduction after all have entered it, and a scan is left after the lower ranks have
-// entered. Neighbourhood collectives, and those of intercommunicators that have a root, are not taken to order
-// anything. Nothing else orders the threads of a process.
+// entered; the root leaves a reduction after all have entered; a member leaves a scan after the lower ranks have
+// entered. Neighbourhood collectives, and rooted collectives of intercommunicators, order nothing. Nothing else orders
+// the threads of a process.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@
 
 namespace ardoise::launcher {
 
-// Not thread safe. Events of each location come in their order, locations side by side. What waits for events that were
-// not read yet is kept, up to a gigabyte; then the oldest no longer waits, which is counted. So do collectives that not
-// all members take part in.
+// Not thread safe. Events of each location arrive in order; locations are interleaved. Steps that wait for later events
+// are kept, up to a gigabyte; beyond that the oldest stops waiting, which is counted. The same holds for collectives
+// that some members never join.
 class CausalOrder {
  public:
   using Take = std::function<void(const ReceivedMessage&)>;
@@ -33,25 +33,25 @@ class CausalOrder {
   CausalOrder(const knowledge_sources::ArchiveDefinitions& definitions, const knowledge_sources::CommRanks& ranks,
               Take take);
 
-  // MpiSend, MpiIsend.
+  // For MpiSend and MpiIsend.
   void send(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t region);
-  // MpiRecv, MpiIrecv; then posted() and paired() of what a MessageTracker and a MessageMatcher find.
+  // For MpiRecv and MpiIrecv. posted() and paired() follow, with the results of a MessageTracker and a MessageMatcher.
   void receive(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, const GivenReceive& given);
   void posted(const Half& receive);
   void paired(const Half& send, const Half& receive);
   void cancelled(const Half& send);
   void point(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::shared_ptr<CausalPoint> point);
-  // comm: of the call, where the event does not tell it; kUndefined32: not known. is_neighbour: orders nothing.
+  // comm: of the call, if the event does not contain it; kUndefined32: unknown. is_neighbour: orders nothing.
   void collective(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t comm,
                   bool is_neighbour);
-  // Goes on as far as it is possible.
+  // Takes all steps that are ready.
   void run();
-  // No more events come, and all were paired that can be.
+  // Called after the last event, when all matching messages are paired.
   void finish();
 
-  // In the order of sending: those that nobody received, after finish().
+  // Messages without a receive, in the order of sending; after finish().
   [[nodiscard]] std::vector<ReceivedMessage> never_received() const;
-  // Receives and collectives that did not wait for the other ends.
+  // Number of receives and collectives that stopped waiting for lack of room.
   [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
   [[nodiscard]] std::uint64_t without_sends() const { return without_sends_; }
   [[nodiscard]] std::uint64_t incomplete_collectives() const { return incomplete_; }

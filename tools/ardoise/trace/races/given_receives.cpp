@@ -1,4 +1,3 @@
-// See given_receives.hpp.
 #include "tools/ardoise/trace/races/given_receives.hpp"
 
 #include <algorithm>
@@ -16,9 +15,9 @@ using knowledge_sources::kUndefined32;
 
 namespace {
 
-constexpr std::int64_t kAnySource = -2, kNoProcess = -1, kAnyTag = -1;  // as attributes have them
+constexpr std::int64_t kAnySource = -2, kNoProcess = -1, kAnyTag = -1;  // values of attributes
 
-// "3,-,5": the numbers.
+// The numbers of "3,-,5".
 std::vector<std::uint64_t> numbers_in(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   while (!text.empty()) {
@@ -45,7 +44,7 @@ GivenReceives::GivenReceives(const knowledge_sources::ArchiveDefinitions& defini
     const std::string_view name = std::string_view(attribute.name).substr(kOurs.size());
     const auto* const found =
         std::find_if(std::begin(kKeys), std::end(kKeys), [&](const auto& each) { return each.first == name; });
-    // Others of the arguments show that arguments were recorded.
+    // Any attribute of an argument shows that arguments were recorded, even one not used here.
     const bool is_argument = std::any_of(
         knowledge_sources::kTraceAttributes.begin(), knowledge_sources::kTraceAttributes.end(), [&](const auto& each) {
           return each.name == attribute.name && each.key < knowledge_sources::kRequestAttribute;
@@ -159,14 +158,14 @@ std::shared_ptr<CausalPoint> GivenReceives::leave(Location& location) {
   const Call call = std::move(location.calls.back());
   location.calls.pop_back();
   GivenReceive given = given_of(call);
-  // Only probes tell a peer that they were not given.
+  // A probe with wildcards records the peer that it found.
   if (!given.has_wildcard() || !call.peer || *call.peer < 0 || !call.peer_tag || !call.has_found ||
       call.comm == kUndefined32)
     return nullptr;
   const auto* const region = definitions_.regions.find(call.region);
   if (region == nullptr || region->name.find("robe") == std::string::npos) return nullptr;
   const bool is_matched = region->name == "MPI_Mprobe" || region->name == "MPI_Improbe";
-  // The same message, probed again.
+  // A repeated probe finds the same message.
   std::erase_if(location.probed, [&](const Probed& each) {
     return !each.is_matched && !is_matched && each.comm == call.comm && each.peer == *call.peer &&
            each.tag == *call.peer_tag;

@@ -1,5 +1,5 @@
-// What the program gave to the receives and probes of a trace: wildcards, from the attributes `ardoise::source`, `tag`
-// and `recvtag` of the calls that posted them. For `ardoise trace races`.
+// Finds out which wildcards the receives and probes of a trace had, from the attributes `ardoise::source`, `tag` and
+// `recvtag` of the calls that posted them. For `ardoise trace races`.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@ namespace ardoise::launcher {
 
 // How a receive could choose its message.
 struct GivenReceive {
-  std::uint32_t region = knowledge_sources::kUndefined32;  // the call that chose: a receive, a start or a probe
-  bool is_known = false;                                   // false: its arguments are not in the trace
+  std::uint32_t region = knowledge_sources::kUndefined32;  // the choosing call: a receive, a start or a probe
+  bool is_known = false;                                   // false: the trace lacks its arguments
   bool any_source = false, any_tag = false;
-  // The probe that chose the message; otherwise the post, nullptr where the receive blocks.
+  // The probe that chose the message, otherwise the post; nullptr: the receive blocks.
   std::shared_ptr<CausalPoint> point;
   [[nodiscard]] bool is_probed() const { return point != nullptr && point->is_probe; }
   [[nodiscard]] bool has_wildcard() const { return any_source || any_tag; }
 };
 
-// Not thread safe. Takes the events of each location in their order. A receive of the message that a probe with
-// wildcards of the same thread has found counts as that probe: it was there that the message was chosen.
+// Not thread safe. Takes the events of each location in order. If a probe with wildcards found a message, the receive
+// of this message by the same thread counts as that probe, because the probe chose the message.
 class GivenReceives {
  public:
   explicit GivenReceives(const knowledge_sources::ArchiveDefinitions& definitions);
 
-  // Whether the archive has arguments at all.
+  // False: the archive contains no arguments.
   [[nodiscard]] bool has_arguments() const { return !keys_.empty(); }
 
-  // process: of the event's location. Returns the point of a receive that is posted here, or of a probe with wildcards
-  // that ends here and has found a message; otherwise nullptr.
+  // process: of the event's location. Returns the point if the event posts a receive, or ends a probe with wildcards
+  // that found a message; otherwise nullptr.
   [[nodiscard]] std::shared_ptr<CausalPoint> event(const knowledge_sources::ArchivedEvent& event,
                                                    std::uint32_t process);
-  // Of a MpiRecv or MpiIrecv, once.
+  // For a MpiRecv or MpiIrecv. Call it once for each.
   [[nodiscard]] GivenReceive completed(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
-  // Communicator of the innermost open call where its attributes tell it; otherwise kUndefined32.
+  // Communicator of the innermost open call, from its attributes; kUndefined32: unknown.
   [[nodiscard]] std::uint32_t comm_of_call(const knowledge_sources::ArchivedEvent& event) const;
 
-  // Calls whose answer time decided: tests, MPI_Waitany and MPI_Waitsome, MPI_Iprobe.
+  // Calls whose result depended on timing: tests, MPI_Waitany and MPI_Waitsome, MPI_Iprobe.
   struct Timed {
     std::uint64_t calls = 0, found = 0;
     std::set<std::uint32_t> processes;
@@ -73,7 +73,7 @@ class GivenReceives {
     std::optional<std::int64_t> source, tag, peer, peer_tag;
     std::uint32_t comm = knowledge_sources::kUndefined32;
     std::vector<std::uint64_t> starts;  // persistent requests
-    std::size_t started = 0;            // receives of them that were seen
+    std::size_t started = 0;            // number of their receives seen so far
     bool has_found = true;
   };
   struct Probed {
@@ -84,13 +84,13 @@ class GivenReceives {
   };
   struct Location {
     std::vector<Call> calls;
-    std::deque<Probed> probed;  // messages that are not received yet
+    std::deque<Probed> probed;  // not received yet
   };
   struct Process {
     std::unordered_map<std::uint64_t, GivenReceive> posted;    // by request
     std::unordered_map<std::uint64_t, GivenReceive> prepared;  // receives, by number
   };
-  static constexpr std::size_t kMostProbed = 256;  // of a thread
+  static constexpr std::size_t kMostProbed = 256;  // for each thread
 
   void enter(const knowledge_sources::ArchivedEvent& event, Location& location, Process& process, std::uint32_t number);
   [[nodiscard]] std::shared_ptr<CausalPoint> leave(Location& location);

@@ -1,4 +1,3 @@
-// See race_windows.hpp.
 #include "tools/ardoise/trace/races/race_windows.hpp"
 
 #include <algorithm>
@@ -84,7 +83,8 @@ void RaceWindows::add(Threads& threads, const ReceivedMessage& message) {
   ++threads.count;
 }
 
-// What other threads got before it in the order of the trace, but not before it by what its thread knew.
+// Compares a receive with messages that other threads received earlier in the trace, but not before it by its thread's
+// clock.
 bool RaceWindows::look_across(const Threads& threads, const ReceivedMessage& receive) {
   bool is_racing = false;
   for (auto each = receive.given.any_tag ? threads.taken.begin() : threads.taken.lower_bound({receive.tag, 0, 0});
@@ -117,13 +117,13 @@ void RaceWindows::note(std::uint32_t region, const SentMessage& got, const SentM
 void RaceWindows::look_back(Window& window, std::uint32_t chooser, const ReceivedMessage& message, bool is_received) {
   if (window.receives.empty()) return;
   const std::uint32_t seen = message.sent.at(chooser);
-  // Without them more is looked at again, and more may count as without room.
+  // Clearing only repeats work, and may count more messages as without room.
   if (window.judged.size() >= 4 * share(windows_.size())) window.judged.clear();
   std::uint64_t& judged = window.judged[{message.sending_thread, message.tag}];
   const std::uint64_t end = window.first + window.receives.size(), begin = std::max(judged, window.first);
   without_room_ += judged < window.first && seen < window.last_dropped;
   judged = end;
-  // Which of those that race anyway it races with tells nothing new once each call site knows the sender.
+  // Further races of a racing receive add nothing once each call site knows the sender.
   const bool is_new_somewhere = std::any_of(window.regions.begin(), window.regions.end(), [&](std::uint32_t region) {
     return !sites_.at(region).others.contains(message.sender);
   });
@@ -136,7 +136,7 @@ void RaceWindows::look_back(Window& window, std::uint32_t chooser, const Receive
   };
   for (auto& [sender, places] : window.by_sender) {
     if (sender == message.sender) continue;
-    // From the last one back to the first that may race.
+    // Searches backwards for the first place that may race.
     const auto begin_of = [&](std::vector<std::uint64_t>& list) {
       std::size_t at = list.size();
       while (at != 0 && list[at - 1] >= begin && receive_at(list[at - 1]).most_choice > seen) --at;
@@ -174,7 +174,7 @@ void RaceWindows::make_room(Window& window, std::size_t left) {
       list->erase(list->begin(), std::lower_bound(list->begin(), list->end(), window.first));
     each = each->second.open.empty() && each->second.racing.empty() ? window.by_sender.erase(each) : std::next(each);
   }
-  // Those that have looked at nothing that is left begin with all of it, and are told apart no more.
+  // Places before the window mean the same as its begin, so their entries can go.
   for (auto each = window.judged.begin(); each != window.judged.end();)
     each = each->second < window.first ? window.judged.erase(each) : std::next(each);
 }

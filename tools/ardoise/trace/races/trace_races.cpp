@@ -1,4 +1,3 @@
-// See trace_races.hpp.
 #include "tools/ardoise/trace/races/trace_races.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ using reports::with_separators;
 
 namespace {
 
-constexpr std::size_t kMostRanges = 8;  // of ranks that a line names
+constexpr std::size_t kMostRanges = 8;  // of ranks in a line
 
 }  // namespace
 
@@ -68,7 +67,7 @@ bool TraceRaces::event(const Event& event) {
     case ArchivedKind::kRmaCollectiveEnd:
     case ArchivedKind::kNonBlockingCollectiveRequest:
     case ArchivedKind::kNonBlockingCollectiveComplete: {
-      // The completion of one that does not block is told in another call.
+      // A nonblocking collective completes in another call.
       const auto* const call = definitions_.regions.find(region);
       const bool is_neighbour = call != nullptr && call->name.find("eighbor_") != std::string::npos;
       order_.collective(event, process, given_.comm_of_call(event), is_neighbour);

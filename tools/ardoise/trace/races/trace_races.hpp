@@ -1,4 +1,4 @@
-// Which receives of a recorded run could have had another message: `ardoise trace races`.
+// `ardoise trace races`: finds the receives of a recorded run that could have received another message.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,17 @@ class TraceRaces : public knowledge_sources::EventConsumer {
   [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
   void finish();
 
-  // False: it is not known which receives had wildcards.
+  // False: the trace does not contain the wildcards of receives.
   [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }
   [[nodiscard]] std::uint64_t messages() const { return order_.messages(); }
   // By region.
   [[nodiscard]] const std::map<std::uint32_t, RacingSite>& sites() const { return windows_.sites(); }
   [[nodiscard]] std::uint64_t racing() const;
-  // Tables for people.
+  // Report for readers.
   [[nodiscard]] std::string text() const;
-  // A row for each call site.
+  // CSV with a row for each call site.
   [[nodiscard]] std::string csv() const;
-  // What is not known, a line each.
+  // Limits of the result, a line each.
   [[nodiscard]] std::string notes() const;
 
  private:

@@ -1,8 +1,7 @@
-// What a thread knows of the others: of each, how many of its choices come before. For causal_order.hpp.
+// Vector clock of a thread: for each thread, the number of its choices that happened before. For causal_order.hpp.
 //
-// Only what races are judged by is counted (receives and probes with MPI_ANY_SOURCE, posts where threads share a
-// process), so that a program has as many components as it has threads that choose: a master with a thousand workers
-// has one.
+// Counts only events that decide races: receives and probes with MPI_ANY_SOURCE, and posts in processes with several
+// threads. So a program has one component for each thread that chooses: a master with a thousand workers has one.
 #pragma once
 
 #include <algorithm>
@@ -16,16 +15,16 @@ namespace ardoise::launcher {
 
 inline constexpr std::uint32_t kNoComponent = UINT32_MAX;
 
-// Copies share their numbers until one of them changes: a message on its way costs a pointer where its sender has
-// learned nothing since the one before. Not thread safe, copies neither.
+// Copies share their values until one of them changes. A message in flight costs only a pointer if its sender has
+// learned nothing since its previous message. Not thread safe, nor are copies.
 class VectorClock {
  public:
-  // Those that were never set are 0.
+  // Components that were never set are 0.
   [[nodiscard]] std::uint32_t at(std::size_t component) const {
     return values_ != nullptr && component < values_->size() ? (*values_)[component] : 0;
   }
   void set(std::size_t component, std::uint32_t value) { own(component + 1)[component] = value; }
-  // The greater one of each component.
+  // Takes the maximum of each component.
   void join(const VectorClock& other) {
     if (other.values_ == values_ || other <= *this) return;
     if (*this <= other) {
@@ -46,7 +45,7 @@ class VectorClock {
     }
     return true;
   }
-  // Nobody else's, with so many components at least.
+  // Makes the values unshared, with at least `least` components.
   Values& own(std::size_t least) {
     if (values_ == nullptr) {
       values_ = std::make_shared<Values>(least);
@@ -60,10 +59,10 @@ class VectorClock {
   std::shared_ptr<Values> values_;
 };
 
-// Where a receive was posted, or a probe has chosen its message.
+// The post of a receive, or the probe that chose its message.
 struct CausalPoint {
   bool is_probe = false, is_reached = false;
-  std::uint32_t component = kNoComponent, number = 0;  // of the thread: how manieth of its choices; none: not needed
+  std::uint32_t component = kNoComponent, number = 0;  // number among the thread's choices; kNoComponent: not needed
   VectorClock clock;
   std::optional<std::uint64_t> waiting;  // the location whose receive waits for it
 };

@@ -1,6 +1,6 @@
 // All commands of ardoise and their options. The check of a first word, the command lines (command_line.hpp), --help,
-// the manual page and the tables in docs/reference/ardoise.md follow from the rows; tests say when a page has to
-// follow. What runs a command is in ardoise.cpp.
+// the manual page and the tables in docs/reference/ardoise.md follow from the rows; tests fail if a page differs.
+// ardoise.cpp runs the commands.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace ardoise::launcher {
 
 struct Command {
   std::string_view name;
-  std::string_view words;     // those that are no options: "PATH TABLE"; in brackets, they may be missing
+  std::string_view words;     // arguments: "PATH TABLE"; in brackets: optional
   std::string_view help;      // a line
-  std::string_view details;   // of its own --help: lines on the words
-  std::string_view statuses;  // other than 0, and 2 for a wrong command line
-  std::span<const instrument::Option> options{};  // one without a default is needed
+  std::string_view details;   // of the command's own --help: lines on the arguments
+  std::string_view statuses;  // besides 0, and 2 for a wrong command line
+  std::span<const instrument::Option> options{};  // an option without a default is required
 };
 
 // clang-format off
@@ -27,7 +27,7 @@ using instrument::Option;
 using instrument::option;
 using enum instrument::OptionKind;
 
-// The same everywhere.
+// Common to several commands.
 inline constexpr Option
     kRanks{"ranks", kRanges, "0-3,8", "", "all", 0, 0, 0, "only these ranks of MPI_COMM_WORLD"},
     kProgram{"program", kText, "NAME", "", "all", 0, 0, 0, "only this program of the launch"},

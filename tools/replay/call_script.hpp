@@ -1,11 +1,11 @@
-// The prepared calls of one process of a replay: its threads' calls in sequence, with all data that a call needs, some
-// of which the trace has later (such as the message of a receive with MPI_ANY_SOURCE).
+// The prepared calls of one process of a replay: its threads' calls in sequence, with all data that a call needs. The
+// trace has some of these data later (such as the message of a receive with MPI_ANY_SOURCE).
 //
 //   thread   Step, Step, …             16 bytes each
 //   shapes   CallShape, lists          each distinct call once: a loop has few
 //   texts    descriptions of datatypes
 //
-// All of it is in scratch files: memory does not grow with the length of a trace. Uses no MPI.
+// All data is in scratch files: memory does not grow with the length of a trace. Uses no MPI.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,7 @@ class Lists {
   std::span<const std::int64_t> words_;
 };
 
-// Of one process. Not thread safe while being built; then any thread may read it.
+// Script of one process. Not thread safe while being built; then any thread may read it.
 class CallScript {
  public:
   CallScript(const std::filesystem::path& scratch_folder, std::size_t threads);

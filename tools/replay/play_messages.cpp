@@ -354,7 +354,7 @@ void Player::make_wait(const CallShape& shape, const Lists& lists) {
   const auto function = static_cast<FunctionId>(shape.function);
   const bool chooses = function == FunctionId::kWaitany || function == FunctionId::kWaitsome;
   if (chooses && stage_.options.open_wildcards) {
-    // Any open one: those completed early count for the call that completed them in the recorded run.
+    // Completes any open one. Requests completed early count for the call that completed them in the recorded run.
     gather(lists.find(ListKind::kUsed));
     if (!requests_.empty()) {
       int index = MPI_UNDEFINED;
@@ -392,14 +392,14 @@ void Player::make_wait(const CallShape& shape, const Lists& lists) {
 }
 
 // Two cases differ from the recorded run (Knüpfer et al., A generic attribute extension to OTF and its use for MPI
-// replay, section 4): a test may succeed earlier, then later ones are skipped; and the recorded successful test may
-// fail, then it waits, since no other follows.
+// replay, section 4). A test may succeed earlier than recorded: later tests are skipped. A test may fail that succeeded
+// in the recorded run: it waits, since no other test follows.
 void Player::make_test(const CallShape& shape, const Lists& lists) {
   const auto completed = lists.find(ListKind::kCompleted);
   const auto function = static_cast<FunctionId>(shape.function);
   gather(completed.empty() ? lists.find(ListKind::kUsed) : completed);
   const auto count = static_cast<int>(requests_.size());
-  // Null requests gave the program an answer, too.
+  // Null requests gave the program a result, too.
   if (count == 0 && (!completed.empty() || !lists.find(ListKind::kUsed).empty())) return;
   int flag = 0, index = MPI_UNDEFINED;
   switch (function) {

@@ -36,7 +36,7 @@ struct Prepared {
   const CallShape* receive = nullptr;     // with a wildcard: each start receives the message of the recorded run
 };
 
-// Of a process.
+// Shared data of a process.
 struct Stage {
   Stage(const ArchiveWorld& archive, std::int32_t own_rank, CallScript& calls, const ReplayOptions& how,
         const std::set<std::uint32_t>& made, const std::filesystem::path& shared_folder,

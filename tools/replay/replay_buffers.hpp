@@ -1,6 +1,6 @@
-// Memory that messages are sent from and received into; its content is irrelevant. For one thread of a replay: not
-// thread safe. Pending operations have separate buffers, as MPI requires, until the limit is reached; beyond it they
-// share one.
+// Memory for messages that are sent and received; its content is irrelevant. For one thread of a replay: not thread
+// safe. Pending operations have separate buffers, as MPI requires, until the limit is reached; beyond it they share
+// one.
 #pragma once
 
 #include <sys/mman.h>

@@ -9,7 +9,7 @@
 
 namespace ardoise::replay {
 
-// Of a process, all threads together.
+// Times of a process, summed over its threads.
 struct ReplayTimes {
   std::vector<FunctionTimes> functions;  // by function of CallShape
   std::uint64_t pauses_asked = 0, pauses_taken = 0;

@@ -1,5 +1,5 @@
-// Windows and one-sided communication of a replay. The memory of a window has the recorded size, and is used where data
-// is moved.
+// Windows and one-sided communication of a replay. The memory of a window has the recorded size, and is used only where
+// data is moved.
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
-// An unnamed file that grows at its end and is accessed as memory: the data of a replay may be larger than memory, and
-// the kernel caches as much as fits.
+// An unnamed file that grows at its end and is accessed as memory. The data of a replay may be larger than memory; the
+// kernel caches as much as fits.
 #pragma once
 
 #include <cstddef>

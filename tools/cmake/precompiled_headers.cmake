@@ -1,7 +1,7 @@
-# The headers of other projects that most files include, compiled once for all libraries and once for all test programs:
-# with clang a test program's batch of files takes a quarter less time. The preset dev does without: what its build and
-# MPICH's have in common comes from the compiler cache, which takes compiled headers of two folders for different ones.
-# Each file includes what it uses all the same: tools/check alone.
+# Compiles the headers of other projects that most files include once for all libraries and once for all test programs.
+# With clang this saves a quarter of the time of a test program's batch of files. The preset dev does not use it: its
+# build shares the compiler cache with MPICH's build, and the cache takes compiled headers of two folders for different
+# ones. Each file still includes all headers that it uses: tools/check alone.
 set(precompiled <algorithm> <atomic> <functional> <map> <memory> <mutex> <optional> <ranges> <span> <string>
   <thread> <unordered_map> <variant> <vector>)
 
@@ -10,7 +10,7 @@ add_library(ardoise_library_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR
 target_link_libraries(ardoise_library_headers PRIVATE ardoise_options Threads::Threads)
 target_precompile_headers(ardoise_library_headers PRIVATE ${precompiled})
 if(ARDOISE_TESTS)
-  # A program of its own, since code of programs and of libraries differs in a flag.
+  # A separate program, since code of programs and of libraries differs in a flag.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/headers/test.cpp CONTENT "int main() {}\n")
   add_executable(ardoise_test_headers EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/headers/test.cpp)
   target_compile_definitions(ardoise_test_headers PRIVATE GTEST_HAS_PTHREAD=1)  # as GTest::gmock has it
@@ -18,7 +18,7 @@ if(ARDOISE_TESTS)
   target_precompile_headers(ardoise_test_headers PRIVATE ${precompiled} <gmock/gmock.h>)
 endif()
 
-# For test programs, and for libraries that do not run in programs and are not fuzzed: the flags of those differ.
+# Used by test programs, and by libraries that do not run in programs and are not fuzzed: the flags of those differ.
 function(use_precompiled_headers folder)
   get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
   foreach(below IN LISTS folders)

@@ -1,18 +1,18 @@
-# Debian packages that Ardoise needs, and how to install what is missing. Sourced by tools/demo, tools/check, tools/bench.
-# README.md says why each library is there.
+# Debian packages that Ardoise needs, and how to install missing ones. Sourced by tools/demo, tools/check, tools/bench.
+# README.md explains the purpose of each library.
 
 # To build and to profile.
 build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libboost-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev libutf8proc-dev libzstd-dev zlib1g-dev libotf2-trace-dev)
 # To render report.pdf.
-# texlive-fonts-recommended has the one font that hyperref loads for itself under XeLaTeX (pzdr).
+# texlive-fonts-recommended contains the one font that hyperref itself loads under XeLaTeX (pzdr).
 report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-recommended lmodern fonts-dejavu-core)
 # To build and run every test and benchmark.
 # MPICH's alternatives (mpicc, mpirun) have a lower priority than Open MPI's: the defaults stay.
 test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py ccache poppler-utils file netpipe-openmpi
   iproute2 slurmctld slurmd slurm-client otf2-tools python3-otf2)
 
-# install_missing PACKAGE...: asks dpkg, installs only what is not there, says what it does.
+# install_missing PACKAGE...: asks dpkg, installs only missing packages, and prints a line for each step.
 install_missing() {
   local missing=()
   local package
@@ -42,18 +42,18 @@ install_missing() {
   rm -f "$log"
 }
 
-# step TEXT: one line before each thing that takes time, with the time since the start.
+# step TEXT: prints one line before each long step, with the time since the start.
 step() {
   printf '[%3d s] %s\n' "$SECONDS" "$*"
 }
 
-# What several stages compile alike, dev and mpich, is compiled once: the cache is in the tree, beside the builds.
+# Compiles code that several stages share (dev and mpich) once. The cache is in the tree, beside the builds.
 compile_once() {
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
   export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 }
 
-# What Open MPI wants of a container: root allowed, more ranks than cores, ranks that wait give way.
+# Settings for Open MPI in a container: root is allowed, more ranks than cores, waiting ranks yield.
 open_mpi_environment() {
   export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
   if ((EUID == 0)); then
@@ -61,8 +61,8 @@ open_mpi_environment() {
   fi
 }
 
-# Tests name libraries of the build in LD_PRELOAD, whose entries end at a blank or colon: from a folder with one of them
-# everything is done by way of a link, which stays, so that the next run finds the same build.
+# Tests put libraries of the build into LD_PRELOAD, whose entries end at a blank or colon. In a folder with one of them,
+# everything runs through a link. The link stays, so that the next run finds the same build.
 enter_plain_folder() {
   [[ $PWD == *[[:space:]:]* ]] || return 0
   local link

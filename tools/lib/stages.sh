@@ -1,10 +1,10 @@
-# The stages of tools/check. Each builds in a folder of its own, adds to the counts, and goes on after a failure so that
-# one run shows everything that is broken.
+# The stages of tools/check. Each builds in a separate folder, adds to the counts, and goes on after a failure, so that
+# one run finds all failures.
 
 passed=0
 failed=0
 failures=()
-# Tests under mpirun, which count as two processes each, wait more than they compute.
+# Tests under mpirun count as two processes each; they wait more than they compute.
 waiting_jobs=$((2 * $(nproc)))
 
 note_failure() {
@@ -61,7 +61,7 @@ stage_layers() {
 
 product="blackboard/all vmpi/all instrument/all reports/all knowledge_sources/all analyzer/all tools/all"
 
-# Tests of one process run under the sanitizers, in stage asan, and are not built here.
+# Tests of one process run in stage asan under the sanitizers, and are not built here.
 stage_dev() {
   step "dev: building with g++, warnings are errors"
   configure_and_build dev "$product native_tests" --preset dev || return
@@ -69,14 +69,14 @@ stage_dev() {
   run_tests dev "$waiting_jobs" -L '^(mpi|install|native)$'
 }
 
-# Optimised, and with ten times as many random cases as under the sanitizers.
+# Optimised, with ten times as many random cases as under the sanitizers.
 stage_unit() {
   step "unit: building the tests of one process with g++"
   configure_and_build dev unit_tests --preset dev || return
   run_tests dev "$(nproc)" -L '^unit$'
 }
 
-# What knows no MPI is the same code as in dev: its tests are not run again.
+# Code without MPI is the same as in dev, so its tests are not run again.
 stage_mpich() {
   if ! command -v mpicc.mpich >/dev/null || ! command -v mpirun.mpich >/dev/null; then
     step "mpich: not installed (Debian: mpich libmpich-dev), left out"
@@ -86,19 +86,19 @@ stage_mpich() {
   configure_and_build mpich mpi_tests --preset dev -DMPI_C_COMPILER=mpicc.mpich -DMPI_CXX_COMPILER=mpicxx.mpich \
     -DMPI_Fortran_COMPILER=mpifort.mpich || return
   step "mpich: tests with MPI"
-  # tests/CMakeLists.txt leaves out the programs of tests that are the same whatever the MPI: theirs are not built. The conformance
-  # programs are written for Open MPI: they test natively what MPICH 4.0 does otherwise, or not at all.
+  # tests/CMakeLists.txt leaves out test programs that do not depend on the MPI. The conformance programs are written
+  # for Open MPI: they test natively the behaviour that differs in MPICH 4.0, or do not test it.
   run_tests mpich "$waiting_jobs" -L '^(unit|mpi)$' -E '^vmpi_conformance'
 }
 
-# Clang builds the product, the unit tests and the fuzz targets once, with sanitizers, and what the fuzz targets feed with
-# coverage for libFuzzer: its warnings, the unit tests and the fuzz targets come from that build. These run for some
-# seconds each, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS.
+# Clang builds the product, the unit tests and the fuzz targets once, with sanitizers; the code that fuzz targets feed
+# is built with coverage for libFuzzer. This build gives clang's warnings, the unit tests and the fuzz targets, which
+# run for some seconds each as a smoke test. To run longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS.
 stage_asan() {
   step "asan: building the product and unit tests with clang and the address and undefined-behaviour sanitizers, warnings are errors"
   configure_and_build asan "unit_tests fuzz_targets ardoise ardoise-analyzer ardoise_preload" --preset asan || return
   passed=$((passed + 1))
-  # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
+  # A test requests more memory than the machine has; the sanitizer must return null, as malloc does.
   ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan "$(nproc)" -L '^unit$'
   mkdir -p build-asan/seeds/{eh_frame,keyed,left,pack,partial,races,snapshots,trace} build-asan/corpus/{eh_frame,keyed,left,pack,partial,profile_json,races,snapshots,texts,trace}
   build-asan/bin/fuzz_eh_frame_seeds build-asan/seeds/eh_frame || note_failure "fuzz: seeds of call frame information"
@@ -138,7 +138,7 @@ stage_tsan() {
   run_tests tsan "$(nproc)" -L '^unit$'
 }
 
-# The presets compile files in batches (CMAKE_UNITY_BUILD), where one file may live on another one's includes.
+# The presets compile files in batches (CMAKE_UNITY_BUILD), in which a file may depend on another file's includes.
 stage_alone() {
   step "alone: compiling every file by itself"
   configure_and_build alone all --preset dev -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g0" || return

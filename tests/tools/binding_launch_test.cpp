@@ -1,5 +1,5 @@
-// Open MPI's own choice of hosts and processors, natively and under Ardoise: it must be the same for every rank of the
-// programs.
+// Compares Open MPI's choice of hosts and processors natively and under Ardoise: it must be the same for every rank of
+// the programs.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 class BindingLaunchTest : public LaunchFixture {
  protected:
-  // "rank host processors" of each rank.
+  // Lines "rank host processors" of all ranks.
   static Words lines_of(const std::string& output) {
     Words found;
     std::istringstream lines(output);

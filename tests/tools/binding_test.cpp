@@ -1,4 +1,4 @@
-// Words that are added to a launch line so that Open MPI puts and binds the programs' ranks as it does without the
+// Tests the words added to a launch line so that Open MPI places and binds the programs' ranks as without the
 // analyzers.
 #include "tools/ardoise/launch/binding.hpp"
 
@@ -29,7 +29,7 @@ class Binding : public ::testing::Test {
   }
   void fill_machine() { facts_.lacks_slots = facts_.one_machine = true; }
 
-  // Sixteen cores, and room for analyzers.
+  // Sixteen cores, with free slots for analyzers.
   BindingFacts facts_{.ranks = {}, .processors = 16, .lacks_slots = false, .one_machine = true, .parameter = {}};
   Parameters parameters_;
 };
@@ -76,7 +76,7 @@ TEST_F(Binding, TheUsersChoiceStandsAndLetsTheAnalyzersIn) {
             "mpirun --rank-by slot --map-by numa:span --bind-to core:overload-allowed -n 16 ./a");
 }
 
-// Mapped by what is no object, up to two processes are bound to cores, more to NUMA nodes.
+// If the mapping names no object, up to two processes are bound to cores, more to NUMA nodes.
 TEST_F(Binding, RanksMappedByNodeAreBoundByTheirNumber) {
   EXPECT_EQ(kept("mpirun --map-by node -n 2 ./a", 2),
             "mpirun --bind-to core:if-supported,overload-allowed --map-by node -n 2 ./a");

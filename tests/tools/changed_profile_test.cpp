@@ -1,5 +1,5 @@
-// profile.json comes from anywhere: whatever list of it has another length than it should have, `report`, `show` and
-// `export` say so in one sentence, or go on with what is there. The lists are found in the file itself.
+// profile.json may come from anywhere. If one of its lists has a wrong length, `report`, `show` and `export` print one
+// error message or use the remaining data. The test finds the lists in the file itself.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 using Pointer = Json::json_pointer;
 
-// Every list of the file, the first that is not empty of those that have the same place in the schema.
+// Lists of the file by their place in the schema: for each place the first list that is not empty.
 std::map<std::string, Pointer> lists_of(const Json& json, const std::string& place, const Pointer& at) {
   std::map<std::string, Pointer> lists;
   if (json.is_object()) {
@@ -37,7 +37,7 @@ const Json& whole_profile() {
   return json;
 }
 
-// Reads it, and makes of it what the commands make.
+// Reads the profile and makes all outputs of the commands.
 void use(const Json& profile, const std::string& what) {
   SCOPED_TRACE(what);
   const auto run = reports::profile_from_json(profile.dump());
@@ -65,7 +65,7 @@ TEST(ChangedProfile, NoListOfTheSchemaIsEmptyInTheFileThatIsChanged) {
   show_everywhere(*run.value);
 }
 
-// Under sanitizers, which take twenty times as long, only some of them.
+// Under sanitizers, which are twenty times slower, only some lists are tested.
 TEST(ChangedProfile, EveryListMayHaveAnyLength) {
   unsigned number = 0;
   for (const auto& [place, at] : lists_of(whole_profile(), "", Pointer())) {

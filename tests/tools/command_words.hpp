@@ -1,4 +1,4 @@
-// The command line of a command of ardoise, from its words.
+// Makes the command line of a command of ardoise from its words.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The commands that read a report need nothing but it: they run where only its folder and the one for scratch files
-// can be written, and without a network.
+// Commands that read a report need only the report: they run without a network, and with write access only to its
+// folder and to the one for scratch files.
 #include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {

@@ -1,4 +1,4 @@
-// Settings change while a program computes without calling MPI, and what is wrong is said.
+// Settings change while a program computes without calling MPI; wrong settings are reported.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ class ControlTest : public LaunchFixture {
     words.insert(words.begin(), {ARDOISE, "control", output_});
     return run_and_read(words);
   }
-  // `during` happens when all ranks are at work; they go on until `end` is there.
+  // Calls `during` when all ranks are at work. They continue until the file `end` exists.
   Captured launch(const Words& options, const Words& arguments, const std::function<void()>& during) {
     const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
     std::jthread watcher([&] {
@@ -83,7 +83,7 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   }
   EXPECT_THAT(run.applications[0].quality.notices,
               ::testing::Contains(HasSubstr("Set while the program ran (ardoise control): rate=50.")));
-  // Nothing is left of it, and there is nothing to control any more.
+  // The files are removed, and there is no launch to control any more.
   for (const auto& entry : std::filesystem::directory_iterator(output_))
     EXPECT_THAT(entry.path().filename().string(), Not(StartsWith(".control")));
   const auto late = control({"rate=50"});
@@ -91,7 +91,7 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   EXPECT_THAT(late.output, HasSubstr("no running launch writes to"));
 }
 
-// As every other duration does; a bare number is in seconds.
+// --wait takes a unit like other durations; a bare number is in seconds.
 TEST_F(ControlTest, WaitTakesATimeWithItsUnit) {
   for (const char* const time : {"3", "500ms", "10s", "2m"})
     EXPECT_THAT(control({"rate=50", "--wait", time}).output, HasSubstr("no running launch writes to")) << time;
@@ -100,7 +100,7 @@ TEST_F(ControlTest, WaitTakesATimeWithItsUnit) {
   EXPECT_THAT(wrong.output, HasSubstr("--wait soon is not a time from 0 s to 10000 h"));
 }
 
-// An archive that was unpacked in the folder may bring them, or who could once write there.
+// An unpacked archive or a former writer may have left links and FIFOs in the folder.
 TEST_F(ControlTest, LinksInTheFolderAreNotFollowedAndAFifoIsNotWaitedFor) {
   namespace fs = std::filesystem;
   const fs::path victim = folder_ / "victim", output = output_;
@@ -112,7 +112,7 @@ TEST_F(ControlTest, LinksInTheFolderAreNotFollowedAndAFifoIsNotWaitedFor) {
       fs::create_symlink(victim, output / name);
     ASSERT_EQ(::mkfifo((output / ".state-request").c_str(), 0666), 0);
     done = control({"rate=50"});
-    ::usleep(500'000);  // all have looked
+    ::usleep(500'000);  // all ranks have checked for a request
     fs::remove(output / ".state-request");
     asked = run_and_read({ARDOISE, "status", output_});
   });

@@ -1,4 +1,4 @@
-// Coupled codes under mpirun: several programs in one MPI_COMM_WORLD, another program of the launch in its own.
+// Coupled codes under mpirun: several programs share one MPI_COMM_WORLD, another program has its own.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 class Coupled : public LaunchFixture {
  protected:
-  // The lines of the coupled programs, which their rank 0 prints in order.
+  // Lines of the coupled programs, which their rank 0 prints in order.
   static Words lines_of(const std::string& output) {
     Words lines;
     std::istringstream stream(output);
@@ -59,7 +59,7 @@ TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
   const auto expected = native();
   ASSERT_THAT(expected, SizeIs(5));
   EXPECT_EQ(expected[4], "air: rank 4 of 5, context 1, rank 2 of 3 in it, the other side's ranks sum to 1");
-  // The two contexts are not neighbours on the line.
+  // The two contexts are not adjacent on the line.
   const auto result = ardoise({"--partition", "earth=0,2"}, {"-n", "2", COUPLED, "ocean", ":", "-n", "1", RING, "20",
                                                              ":", "-n", "3", COUPLED, "air"});
   EXPECT_EQ(result.status, 0) << result.output;

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Kills programs that count their own calls, at random moments and in all ways, and compares with what is reported.
+"""Kills programs that count their own calls, at random moments and in all ways, and compares them with the report.
 
   deaths.py [--build DIR] [--runs N] [--seed S] [--launcher WORDS] [--mpich] [--language c|fortran|python]...
             [--kind KIND]...
 
-Each time: there is a profile; it has the calls of all ranks as they counted them themselves, or for each rank one more,
-which had ended and was not counted yet; the exit status is that of the launch without Ardoise (Open MPI); what ended
-the run is named first; no process and no file is left. Exit status 1 when one of that was not so.
+Each run must have a profile with the calls that the ranks counted themselves. For each rank it may have one more, which
+had ended but was not counted yet. The exit status must be that of the launch without Ardoise (Open MPI), the cause of
+the end must be named first, and no process and no file may be left. Exit status 1 if a run fails one of these checks.
 
-Where everything is killed at once, programs, survivors, analyzers, mpirun and ardoise, the last calls are missing: how
-long ago the oldest of them was made is printed.
+If everything is killed at once (programs, survivors, analyzers, mpirun and ardoise), the last calls are missing: the
+age of the oldest missing call is printed.
 """
 import argparse
 import json
@@ -113,7 +113,7 @@ def is_analyzer(pid):
 
 
 def one(options, language, kind, seed, folder, lost):
-    """What was wrong; empty: nothing. Into lost: seconds of calls that are missing."""
+    """Returns the faults. Adds to lost: seconds of missing calls."""
     lot = random.Random(seed)
     page_file, output = folder / "page", folder / "report"
     page = Page(page_file)
@@ -172,7 +172,7 @@ def one(options, language, kind, seed, folder, lost):
     calls = {each["function"]: each["calls"] for each in application["mpi"] + application["posix"]}
     own = page.counts()
     told = [calls.get(name, 0) for name in ("MPI_Sendrecv", "MPI_Allreduce", "write")]
-    if language == "fortran" and kind in OWN:  # whose library writes when a signal comes
+    if language == "fortran" and kind in OWN:  # its library writes when a signal arrives
         told[2] = min(told[2], own[2])
     if kind == "kill everything":
         lost.append(seen[-1][0] - max(at for at, calls in seen if calls <= sum(told)))
@@ -211,7 +211,7 @@ def main():
         seed = options.seed * 1_000_000 + number
         folder = pathlib.Path(tempfile.mkdtemp(prefix="deaths-"))
         faults = one(options, language, kind, seed, folder, lost)
-        # Open MPI leaves its own where mpirun is killed, natively, too.
+        # Open MPI's own files remain if mpirun is killed, natively, too.
         ours = [name for name in set(os.listdir("/dev/shm")) - before
                 if name.startswith("ardoise.") and not os.path.exists("/proc/" + name.split(".")[2])]
         if ours:

@@ -1,5 +1,5 @@
-// Launches that are ended from outside: by the time limit, by signals, by the end of their terminal. Each has its
-// report, which says what ended it. The programs would go on for hours.
+// Launches that are ended from outside: by the time limit, by signals, by the end of their terminal. Each must have a
+// report that names the cause. The programs would run for hours.
 #include <gmock/gmock.h>
 #include <pty.h>
 #include <signal.h>
@@ -20,12 +20,13 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr const char* kForEver = "1000000000";
-// mpirun's status after SIGTERM. Hydra sends its processes SIGTERM, then SIGKILL, and returns what ended them.
+// mpirun's status after SIGTERM. Hydra sends its processes SIGTERM, then SIGKILL, and returns the signal that ended
+// them.
 constexpr auto kTerminated = [](int status) {
   return MPI_IS_MPICH ? status == SIGTERM || status == SIGKILL : status == 1;
 };
 
-// A command in the foreground of a terminal of its own, as the leader of its session.
+// A command in the foreground of its own terminal, as the leader of its session.
 class Terminal {
  public:
   explicit Terminal(const Words& words) {
@@ -48,12 +49,12 @@ class Terminal {
   void close() {
     if (terminal_ >= 0) ::close(std::exchange(terminal_, -1));
   }
-  // Reads what is written, unless it is closed, and waits for the end.
+  // Reads the output, unless the terminal is closed, and waits for the end.
   Captured wait() {
     Captured captured;
     char piece[4096];
     for (ssize_t got = 0; terminal_ >= 0 && (got = ::read(terminal_, piece, sizeof piece)) != 0;) {
-      if (got < 0 && errno != EINTR) break;  // EIO: nobody writes any more
+      if (got < 0 && errno != EINTR) break;  // EIO: no writer is left
       if (got > 0) captured.output.append(piece, static_cast<std::size_t>(got));
     }
     int status = 0;
@@ -69,7 +70,7 @@ class Terminal {
 
 class EndedTest : public LaunchFixture {
  protected:
-  // In a terminal; returns when the analyzer runs, so that there is something to report.
+  // Starts in a terminal and returns when the analyzer runs, so that there is data to report.
   [[nodiscard]] std::unique_ptr<Terminal> running(const Words& program) const {
     Words words{ARDOISE, "--no-report", "--output", output_};
     for (const Words& more : {launcher_words(), Words{"-n", "2"}, program})
@@ -84,7 +85,7 @@ class EndedTest : public LaunchFixture {
     EXPECT_EQ(run.ended_by, ended_by);
     ASSERT_EQ(run.applications.size(), 1u);
     EXPECT_GT(function(run.applications[0].mpi, "MPI_Send").calls, 0u);
-    // Nothing but the report is left.
+    // Only the report is left.
     std::vector<std::string> files;
     for (const auto& entry : std::filesystem::directory_iterator(output_)) files.push_back(entry.path().filename());
     EXPECT_THAT(files, ::testing::UnorderedElementsAre("profile.json", "summary.txt"));
@@ -110,7 +111,7 @@ TEST_F(EndedTest, TheTimeLimitHoldsForALaunchThatIsNotMeasured) {
   EXPECT_EQ(ardoise({"--time-limit", "1s", "--disable"}, {"-n", "1", "sleep", "1000"}).status, kTimeLimitStatus);
 }
 
-// Batch systems send these ahead of the end of a job's time, and mpirun sends them to all processes of the launch.
+// Batch systems send these signals before the end of a job's time, and mpirun forwards them to all processes.
 TEST_F(EndedTest, ProgramsThatLiveOnWithAUserSignalAreMeasuredOn) {
   const auto terminal = running({"sh", "-c", std::string("trap '' USR1 USR2; exec '") + RING + "' " + kForEver});
   ::kill(terminal->process(), SIGUSR1);
@@ -138,7 +139,7 @@ TEST_F(EndedTest, AKeyThatInterruptsIsOneSignal) {
   expect_report("SIGINT to ardoise");
 }
 
-// Of a session's leader, the kernel tells the leader alone.
+// When a terminal closes, the kernel signals only the leader of its session.
 TEST_F(EndedTest, AClosedTerminalEndsTheLaunch) {
   const auto terminal = running({RING, kForEver});
   terminal->close();
@@ -146,13 +147,13 @@ TEST_F(EndedTest, AClosedTerminalEndsTheLaunch) {
   expect_report("SIGHUP to ardoise");
 }
 
-// What comes while the report is made.
+// Signals arrive while the report is made.
 TEST_F(EndedTest, SignalsThatFollowCostNothing) {
   const auto terminal = running({RING, kForEver});
   std::jthread sender([&](const std::stop_token& stop) {
     ::kill(terminal->process(), SIGTERM);
     while (!std::ifstream(output_ + "/.unsent-0-0") && !stop.stop_requested()) ::usleep(1000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // mpirun is gone
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // mpirun has ended
     for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGINT}) ::kill(-terminal->process(), signal);
   });
   (void)terminal->wait();

@@ -1,5 +1,4 @@
-// What the report says of a program that did not come to MPI_Finalize; and that a program sees nothing of how that is
-// found out.
+// Tests the report of programs that did not reach MPI_Finalize, and that the detection is invisible to programs.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -49,7 +48,7 @@ TEST_P(EveryEnding, IsNamedWithItsPlaceAndThatOfTheOthers) {
   EXPECT_EQ(end->cause, kind.cause);
   EXPECT_EQ(end->signal, kind.signal);
   EXPECT_EQ(end->status, kind.code);
-  // Hydra may end the others at the same moment.
+  // Hydra may end the other processes at the same moment.
   if (!MPI_IS_MPICH) {
     EXPECT_EQ(end, application.ending.ends.begin());
   }
@@ -116,7 +115,7 @@ struct Hang {
 };
 class EveryHang : public LaunchFixture, public ::testing::WithParamInterface<Hang> {};
 
-// The launch is ended when it has been told.
+// The launch is ended after the hang was reported.
 TEST_P(EveryHang, IsToldWithItsReasonWhileItLasts) {
   const auto result = ardoise_until_it_hangs({"--hang", "1"}, {"-n", "3", HANGS_PROGRAM, GetParam().argument});
   EXPECT_THAT(result.output, HasSubstr("no rank has made progress in MPI for"));
@@ -151,7 +150,7 @@ TEST_F(EndingsTest, AProgramSeesItsSignalsAsNatively) {
     std::vector<std::string> all;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
-      // Not what MPI's own handlers print.
+      // Skips the output of MPI's own handlers.
       if (std::ranges::any_of(kLines, [&](const char* begin) { return line.starts_with(begin); })) all.push_back(line);
     }
     return all;

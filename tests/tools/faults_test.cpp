@@ -1,11 +1,10 @@
-// What findings say of small programs with one fault each: the first one names cause, rank, function, line and what to
-// do; of their right twins there is nothing to say. The machine may have fewer processors than the programs have ranks:
-// only names, lines and what is certain are compared.
+// Tests findings on small programs with one fault each. The first finding names cause, rank, function, line and remedy;
+// the correct version of each program has none. The machine may have fewer processors than the programs have ranks:
+// only names, lines and certain facts are compared.
 //
-// Late senders, late roots and slow workers before MPI_Waitall are told from what the rank that is waited for does: the
-// rank and its function are named, and the call in which most of the waiting is. That this call waits for that rank is
-// not measured but follows from there being one such rank. A leak of memory is told by
-// its growth.
+// For late senders, late roots and slow workers before MPI_Waitall, the finding names the late rank, its function, and
+// the call with most of the waiting. The wait of this call for this rank is not measured; it follows because there is
+// only one such rank. A memory leak is found by its growth.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,10 +20,10 @@ using ::testing::HasSubstr;
 
 struct Fault {
   friend void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
-  std::string name;                    // of the program's
+  std::string name;                    // argument of the program
   std::string id;                      // of the first finding
   std::vector<std::string> words;      // in its text
-  std::vector<std::string> functions;  // named in its text, with a line of them
+  std::vector<std::string> functions;  // named in its text, each with one of its lines
   std::string advice;
 };
 
@@ -81,7 +80,7 @@ const Fault kFaults[] = {
      "never freed"},
 };
 
-// Lines of a function of the program, from its name to the bracket that ends it.
+// Lines of a function of the program, from its name to the closing brace.
 std::pair<int, int> lines_of(const std::string& function) {
   std::ifstream source(FAULTS_SOURCE);
   std::string line;
@@ -107,7 +106,7 @@ void expect_named(const std::string& text, const std::string& function) {
   EXPECT_LE(line, last) << function;
 }
 
-// Of the measurement, which a busy machine disturbs.
+// Findings on the measurement, which depend on the load of the machine.
 bool is_of_the_measurement(const reports::Finding& finding) {
   const std::vector<std::string> ids{"records_dropped", "measurement_blocked", "overhead", "sampling_cost"};
   return std::ranges::find(ids, finding.id) != ids.end();
@@ -143,7 +142,7 @@ TEST_P(FaultsTest, TheFirstFindingNamesTheCause) {
 
 TEST_P(FaultsTest, TheRightTwinHasNoFindingOfWeight) {
   for (const reports::Finding& finding : findings({GetParam().name, "right"})) {
-    // There rank 0 reads for all; what part of its time that is, the disk decides.
+    // Rank 0 reads for all there; the share of its time depends on the disk.
     if (GetParam().name == "same_file" && finding.id == "one_rank_io") continue;
     EXPECT_EQ(finding.severity, reports::Severity::note) << finding.id << ": " << finding.text;
   }

@@ -1,5 +1,6 @@
-// Sentences about programs that hang for a while, or for ever: of right ones with a late rank nothing wrong, of wrong
-// ones what is wrong. A few of the patterns; all of them with --gtest_also_run_disabled_tests (ctest -L torture).
+// Messages on programs that hang for a while or forever. Correct programs with a late rank get no error message; wrong
+// programs get one that names the error. Runs a few of the patterns; --gtest_also_run_disabled_tests runs all (ctest -L
+// torture).
 #include <gmock/gmock.h>
 
 #include <iostream>
@@ -17,7 +18,7 @@ constexpr int kLatePatterns = 40, kWrongPatterns = 40;
 
 class HangsTest : public LaunchFixture {
  protected:
-  // The lines that say of a hang what is wrong, each behind the pattern that ran.
+  // Lines that name errors in a hang, each with its pattern.
   struct Said {
     int lines = 0;
     std::string faults;
@@ -83,7 +84,7 @@ TEST_F(HangsTest, DISABLED_AllWrongPatterns) {
   int named = 0;
   std::string missed;
   for (int number = 1; number <= kWrongPatterns; ++number) {
-    // If nothing is said, it has to end, too.
+    // The run must end even if no hang is reported.
     const auto result =
         ardoise({"--hang", "0.5", "--time-limit", "4"}, {"-n", "3", WRONG_PATTERNS, std::to_string(number)});
     std::filesystem::remove_all(output_);

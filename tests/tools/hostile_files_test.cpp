@@ -1,4 +1,4 @@
-// Commands that read a trace or files of snapshots print none of the names in these as they are.
+// Commands that read a trace or files of snapshots print no name from them unescaped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ std::string printed(int (*command)(const CommandLine&), const Words& words) {
   });
 }
 
-// Two ranks send, a third receives with a wildcard; and much is wrong, which is said with the names of places.
+// Two ranks send, a third receives with a wildcard. The trace has many errors, whose messages contain names of places.
 fs::path hostile_trace(const fs::path& folder, const std::string& name) {
   MadeArchive archive(folder);
   enum : OTF2_RegionRef { kSend, kReceive, kWork };

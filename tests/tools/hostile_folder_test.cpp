@@ -1,5 +1,5 @@
-// The files of a launch have the modes that the user wants, and another user of the same folder gets nothing out of it
-// and nobody else's files into it.
+// Files of a launch have the modes that the user wants. Another user of the same folder can neither read them nor put
+// files into the launch.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 class HostileFolderTest : public LaunchFixture {
  protected:
-  // Their user can run what is in the build folder.
+  // True if the user can execute files of the build folder.
   static bool can_run_as(uid_t user) {
     return as_user(user, [] { return ::access(ARDOISE, X_OK) == 0 && ::access(RING, X_OK) == 0; }) == 0;
   }
@@ -103,7 +103,7 @@ TEST_F(HostileFolderTest, ALaunchTakesNothingThatAnotherUserHasPrepared) {
     EXPECT_TRUE(fs::is_empty(untouched)) << untouched;
 }
 
-// What would have a command wait, write or obey.
+// The folder contains files that would make a command wait, write or obey.
 TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
   SKIP_UNLESS_ROOT();
   if (!can_run_as(kVictim)) GTEST_SKIP() << "another user cannot run what is in the build folder";
@@ -130,7 +130,7 @@ TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
     EXPECT_EQ(ran.status, kFailedStatus) << ran.output;
     EXPECT_THAT(ran.output, refused);
   }
-  // Nor is it the launch that is meant where none is named.
+  // Without a named folder, this launch is not chosen either.
   const auto found = run_as(kVictim, {"env", "--chdir=" + shared_.string(), ARDOISE, "status"});
   EXPECT_THAT(found.output, HasSubstr("no launch of yours runs on this host"));
   EXPECT_EQ(content("shared/victim"), "precious");

@@ -1,5 +1,5 @@
-// Whatever names a program, a trace or a file chooses: no command moves the cursor, changes colours or the direction of
-// writing, or shows a line that is not its own.
+// Whatever names a program, a trace or a file contains: no command moves the cursor, changes colours or the direction
+// of writing, or prints a forged line.
 #include "tests/hostile_names.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ namespace {
 
 using reports::printable_lines;
 
-// Every text of a profile ends with `name`, but for words that have a meaning.
+// Appends `name` to every text of a profile, except words with a fixed meaning.
 void append_to_texts(nlohmann::json& json, const std::string& name, const std::string& key) {
   if (json.is_string() && key != "trigger" && key != "kind" && key != "unit" && key != "clock" && key != "pattern")
     json = json.get<std::string>() + name;

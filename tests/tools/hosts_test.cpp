@@ -1,4 +1,4 @@
-// Launches over two hosts, which are namespaces of this machine (two_hosts.sh): worlds, numbers and ends are those of
+// Launches over two hosts, which are namespaces of this machine (two_hosts.sh). Worlds, numbers and ends must be as on
 // one host.
 #include <gmock/gmock.h>
 
@@ -57,7 +57,7 @@ TEST_F(HostsTest, ProgramsHaveTheWorldsAndNumbersOfOneHost) {
   }
 }
 
-// What a program finds before MPI_Init: its rank and size; after it, everything.
+// A program finds its rank and size before MPI_Init, and everything after it.
 TEST_F(HostsTest, TheEnvironmentDescribesTheProgramAlone) {
   const auto native = natively({"-n", "4", LAUNCH_PROGRAM});
   ASSERT_EQ(native.status, 0) << native.output;
@@ -67,7 +67,7 @@ TEST_F(HostsTest, TheEnvironmentDescribesTheProgramAlone) {
   for (std::string rank, name, before, after; lines >> rank >> name >> before;) {
     if (name != "VMPI_OWN_RANKS") lines >> after;
     if (!name.starts_with("OMPI_")) continue;
-    // "0: OMPI_COMM_WORLD_SIZE 4 4". Before MPI_Init local ones may count the analyzer.
+    // "0: OMPI_COMM_WORLD_SIZE 4 4". Before MPI_Init, local numbers may count the analyzer.
     const bool is_local = name.find("_LOCAL_") != std::string::npos;
     const auto line = rank + " " + name + " ";
     const auto at = result.output.find(line);

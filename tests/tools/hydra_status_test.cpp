@@ -1,4 +1,4 @@
-// The exit status that is made of Hydra's list, and the output without that list.
+// Computes the exit status from Hydra's list and removes the list from the output.
 #include "tools/ardoise/launch/hydra_status.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace ardoise::launcher {
 namespace {
 
-// The output in pieces of every length says the same.
+// The result does not depend on the length of the pieces of output.
 void expect(const std::string& output, const std::string& passed, int status, bool keep = false) {
   for (std::size_t length = 1; length <= output.size(); ++length) {
     HydraStatus hydra(keep);

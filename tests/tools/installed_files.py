@@ -80,7 +80,7 @@ def main():
         subprocess.run([options.cmake, "--install", options.build, "--prefix", prefix], check=True, capture_output=True)
         files = [path for path in pathlib.Path(prefix).rglob("*")
                  if path.is_file() and not path.is_symlink() and is_elf(path)]
-        # The same files as users who do not install have them.
+        # Users who do not install use these built files.
         built = [path for folder in ("bin", "lib", "lib/ardoise") for path in (options.build / folder).glob("*")
                  if path.is_file() and path.name in {file.name for file in files}]
         if len(files) < 10 or len(built) < 10:

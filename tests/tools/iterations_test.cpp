@@ -1,4 +1,4 @@
-// Iterations of programs whose main loops are known: found, numbered, and added up.
+// Iterations of programs with known main loops are found, numbered, and summed.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
   EXPECT_THAT(text, HasSubstr("rank 1 is outside MPI and I/O for"));
 }
 
-// While rank 1 sleeps for 400 ms, the others wait for it in that iteration's MPI_Allreduce.
+// Rank 1 sleeps for 400 ms; the others wait for it in that iteration's MPI_Allreduce.
 TEST_P(IterationsTest, TheOthersWaitInTheSlowOne) {
   const auto application = application_of("slow");
   const reports::SnapshotSeries& snapshots = loop_of(application);
@@ -97,7 +97,7 @@ TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   const auto& in_io = loop_of(application).group_io_seconds;
   ASSERT_THAT(in_io, SizeIs(kRanks * kIterations));
   for (std::uint64_t i = 0; i < in_io.size(); ++i) EXPECT_EQ(in_io[i] > 0, (i % kIterations + 1) % 25 == 0) << i;
-  // The barrier in it is another one than those before and behind the loop.
+  // The barrier in the loop differs from those before and after it.
   const auto& barriers = calls_of(loop_of(application), "MPI_Barrier");
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
 }
@@ -112,11 +112,11 @@ TEST_P(IterationsTest, WhatComesTwiceInAStepIsOneIteration) {
 TEST_P(IterationsTest, ADriftIsATrendAndAClusterThatMoves) {
   const auto application = application_of("drift");
   EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));
-  // Where ranks share processors the first iterations take a time slice each, and the drift looks like a step.
+  // If ranks share processors, the first iterations take a time slice each, and the drift looks like a step.
   EXPECT_THAT(text_of(application, "iterations_trend") + text_of(application, "iterations_change"),
               HasSubstr("rank 2 is outside MPI and I/O for"));
   EXPECT_EQ(text_of(application, "rank_drift"), "") << "the trend says it";
-  // Bytes of MPI_Sendrecv and MPI_Allreduce, one call of each.
+  // Bytes of one MPI_Sendrecv and one MPI_Allreduce.
   EXPECT_THAT(loop_of(application).group_bytes, AllOf(SizeIs(kRanks * kIterations), Each(2 * sizeof(double))));
   EXPECT_THAT(loop_of(application).group_calls, AllOf(SizeIs(kRanks * kIterations), Each(2)));
   EXPECT_THAT(loop_of(application).group_io_seconds, IsEmpty());

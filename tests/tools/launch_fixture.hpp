@@ -1,5 +1,5 @@
-// What the tests under mpirun share: the launcher of the MPI at hand, asked for more processes than there are slots,
-// and a folder of their own for each test, so that two runs at once do not disturb each other.
+// Fixture of tests under mpirun: the launcher of the available MPI, with oversubscription, and a separate folder for
+// each test, so that simultaneous runs do not disturb each other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline Words launcher_words() {
   return {std::istream_iterator<std::string>(line), {}};
 }
 
-// The launcher's option that gives a context's processes an environment variable.
+// Option of the launcher that sets an environment variable for the processes of a context.
 inline Words exported(const std::string& name, const std::string& value) {
 #if MPI_IS_MPICH
   return {"-env", name, value};
@@ -37,7 +37,7 @@ inline Words exported(const std::string& name, const std::string& value) {
 #endif
 }
 
-// `words`, the launcher, `launch`.
+// Runs `words`, the launcher, then `launch`.
 inline Captured launched(Words words, const Words& launch) {
   const auto launcher = launcher_words();
   words.insert(words.end(), launcher.begin(), launcher.end());
@@ -65,7 +65,7 @@ class LaunchFixture : public ::testing::Test {
          {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
       ::setenv(name, "1", 1);
     }
-    ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");  // slots matter to some
+    ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");  // some tests depend on slots
   }
   void TearDown() override {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
@@ -77,7 +77,7 @@ class LaunchFixture : public ::testing::Test {
     return launched(words, launch);
   }
 
-  // The same, ended by SIGTERM when an analyzer has found that all its programs stand.
+  // Like ardoise(), but sends SIGTERM when an analyzer has found that all its programs hang.
   [[nodiscard]] Captured ardoise_until_it_hangs(const Words& options, const Words& launch) const {
     const std::jthread ender([this] {
       while (!std::filesystem::exists(output_ + "/.analyzer-hangs-0")) ::usleep(10'000);

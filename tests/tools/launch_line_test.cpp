@@ -1,4 +1,4 @@
-// The launch line is taken apart as mpirun would, and put together again word by word.
+// Parses launch lines as mpirun does, and restores them word by word.
 #include "tools/ardoise/launch/launch_line.hpp"
 
 #include <gmock/gmock.h>

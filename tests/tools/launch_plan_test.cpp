@@ -1,4 +1,4 @@
-// What is added to the user's launch line, and what is left alone.
+// Tests the additions to the user's launch line, and that other words are unchanged.
 #include "tools/ardoise/launch/launch_plan.hpp"
 
 #include <gmock/gmock.h>

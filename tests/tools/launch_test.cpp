@@ -1,4 +1,5 @@
-// The whole chain under mpirun: launcher, preload library, streams, analyzer, profile. Every number is counted by hand.
+// The whole chain under mpirun: launcher, preload library, streams, analyzer, profile. The expected numbers are counted
+// by hand.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -33,7 +34,7 @@ class LaunchTest : public LaunchFixture {
   [[nodiscard]] bool is_analyzer(const std::string& process) const {
     std::ifstream file("/proc/" + process + "/cmdline");
     const std::string words((std::istreambuf_iterator<char>(file)), {});
-    // The launcher names it by its own place, in which no link is left.
+    // The launcher names the analyzer by its resolved path.
     return words.starts_with(fs::canonical(ANALYZER).string()) && words.find(output_) != std::string::npos;
   }
   static std::string parent_of(const std::string& process) {
@@ -43,7 +44,7 @@ class LaunchTest : public LaunchFixture {
     }
     return "";
   }
-  // The process of this test's analyzer, once it takes events. It is the child of its guardian.
+  // Process of this test's analyzer, a child of its guardian. Waits until it receives events.
   [[nodiscard]] pid_t running_analyzer() const {
     for (std::string state; state != "running"; ::usleep(1000)) std::ifstream(output_ + "/.analyzer-status") >> state;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -71,7 +72,7 @@ class LaunchTest : public LaunchFixture {
     EXPECT_EQ(application.quality.ranks_complete, ranks);
     for (const auto& ledger : application.quality.ledger) {
       EXPECT_EQ(ledger.lost, 0U);
-      // Samples of a level that was closed are given up: that is how sampling adapts.
+      // Samples of a closed level are dropped: sampling adapts this way.
       EXPECT_TRUE(ledger.dropped == 0 || ledger.record_class == "samples") << ledger.dropped << ledger.record_class;
     }
   }
@@ -86,7 +87,7 @@ TEST_F(LaunchTest, TwoProgramsHaveWorldsAndNumbersOfTheirOwn) {
   EXPECT_EQ(run.universe_ranks, 6U);
   EXPECT_EQ(run.analyzer_ranks, 1U);
   EXPECT_THAT(run.command, HasSubstr(launcher_words().back() + " -n 2"));
-  // Six processes on this machine: crowded, and said so, where it has fewer processors.
+  // Six processes run here: if the machine has fewer processors, a notice says so.
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 6) {
     EXPECT_THAT(run.notices, ElementsAre(HasSubstr("6 processes")));
   } else {
@@ -108,7 +109,7 @@ TEST_F(LaunchTest, SeveralAnalyzersFindTheSameNumbers) {
   expect_ring(run.applications[0], 4, 3000);
 }
 
-// With little memory, and a plug-in that sends more between them than they take.
+// Little memory, and a plug-in whose messages between analyzers exceed it.
 TEST_F(LaunchTest, WhatAnalyzersSendEachOtherIsUsedOnceHoweverMuchItIs) {
   const auto result = ardoise({"--analyzers", "3", "--memory", "1M", "--plugin", FLOODING_SOURCE, "--policy", "block"},
                               {"-n", "2", RING, "4000"});
@@ -149,7 +150,7 @@ TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfAllThatWasRecorded) {
     EXPECT_EQ(result.status, MPI_IS_MPICH ? 9 : 128 + 9) << result.output;
     const auto run = profile();
     ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
-    // Hydra kills all processes at once, so that there is no telling which was the first.
+    // Hydra kills all processes at once, so the first one is unknown.
     EXPECT_THAT(run.notices,
                 Contains(HasSubstr(MPI_IS_MPICH ? "The launch was ended before its programs had finished MPI"
                                                 : "rank 0 of ring_program ended first, without MPI_Finalize; mpirun's "
@@ -158,7 +159,7 @@ TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfAllThatWasRecorded) {
     EXPECT_EQ(function(run.applications[0].mpi, "MPI_Send").calls, 10'000u);
     for (const auto& ledger : run.applications[0].quality.ledger) {
       EXPECT_EQ(ledger.recorded, ledger.received + ledger.dropped + ledger.lost);
-      // With MPICH a pack may have left its sender and not have come to the analyzer.
+      // With MPICH a pack may have left its sender without reaching the analyzer.
       EXPECT_TRUE(MPI_IS_MPICH || ledger.lost == 0) << ledger.lost;
     }
     std::vector<std::string> left;
@@ -197,7 +198,7 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
   std::jthread stopper([&] {
     const pid_t analyzer = running_analyzer();
     ::kill(analyzer, SIGSTOP);
-    // Written behind MPI_Finalize.
+    // The programs write the file after MPI_Finalize.
     for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
     ::kill(analyzer, SIGCONT);
   });
@@ -232,7 +233,7 @@ TEST_F(LaunchTest, AnInterruptedRenderingLeavesNothingRunning) {
   fs::permissions(latex, fs::perms::owner_all);
   const std::string path = std::getenv("PATH");
   ::setenv("PATH", (folder_.string() + ":" + path).c_str(), 1);
-  // The shell's own number becomes that of ardoise.
+  // ardoise replaces the shell and keeps its process id.
   const auto own = (folder_ / "own").string();
   auto launch = std::async(std::launch::async, [&] {
     return launched({"sh", "-c", "echo $$ > " + own + "; exec \"$@\"", "sh", ARDOISE, "--output", output_},
@@ -268,7 +269,7 @@ TEST_F(LaunchTest, AThrowingPluginCostsItsOwnPartOnly) {
   EXPECT_THAT(run.notices, Not(IsEmpty()));
 }
 
-// A slow analyzer with little memory: what the programs can't send becomes aggregates, and every sum is still exact.
+// A slow analyzer with little memory: data that programs cannot send becomes aggregates, and every sum stays exact.
 TEST_F(LaunchTest, ASlowAnalyzerCostsSingleTimesButNoSumAndNoWaiting) {
   constexpr int kRounds = 20000;  // some 160 packs a rank: waiting for the analyzer would take it half a minute
   const std::string library = std::string("LD_PRELOAD=") + PRELOAD_LIBRARY;
@@ -361,7 +362,7 @@ TEST_F(LaunchTest, SecretsOfTheCommandLineAreInNoFile) {
 
 TEST_F(LaunchTest, SlotsForTheAnalyzersAreNotNeeded) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra knows no slots";
-  // As many ranks as there are slots, and no --oversubscribe: without us it runs, so with us it does.
+  // As many ranks as slots, without --oversubscribe: the launch runs natively, so it must run under Ardoise.
   const Words hosts{"-H", "localhost:2"};
   Words words{ARDOISE, "--no-report", "--output", output_, "--verbose", "mpirun",
               "-H",    "localhost:2", "-n",       "2",     RING,        "20"};
@@ -421,8 +422,8 @@ TEST_F(LaunchTest, AProgramWithoutTheLibraryBesideTheAnalyzerIsToldAndDoesNotHan
   EXPECT_THAT(result.output, HasSubstr("without libardoise.so"));
 }
 
-// Whatever took the library out of LD_PRELOAD: the launch starts again as it was written. Also where others are in
-// MPI_Init long before.
+// If anything on the way removes the library from LD_PRELOAD, the launch starts again as it was written, even if other
+// processes have been in MPI_Init for long.
 TEST_F(LaunchTest, AProgramThatLosesTheLibraryOnTheWayRunsWithoutIt) {
   const Words bare{"env", "-u", "LD_PRELOAD", RING, "20"};
   Words late{"-n", "1", RING, "20", ":", "-n", "1", "sh", "-c", "sleep 2; unset LD_PRELOAD; exec '" RING "' 20"};

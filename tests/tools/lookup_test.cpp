@@ -1,5 +1,6 @@
-// Programs that look MPI's functions up by themselves: with dlsym in a library that they opened, as Python's ctypes and
-// Julia do, or as interposers. They see the same as natively beside no other program, and every call is counted once.
+// Programs that look up MPI's functions themselves: with dlsym in a library that they opened, like Python's ctypes and
+// Julia, or as interposers. Their output is the same as natively without another program, and every call is counted
+// once.
 #include <gmock/gmock.h>
 
 #include "tests/tools/launch_fixture.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 class LookupTest : public LaunchFixture {
  protected:
-  // Two processes of `command`, natively and under Ardoise beside another program, which is such a one, too.
+  // Runs two processes of `command` natively, and under Ardoise beside another program of the same kind.
   reports::Application compare(const std::string& command) {
     const auto native = launched({"timeout", "60"}, {"-n", "2", "sh", "-c", "exec " + command});
     EXPECT_EQ(native.status, 0) << native.output;
@@ -34,8 +35,8 @@ TEST_F(LookupTest, AProgramThatOpensTheLibraryIsInItsWorldAndMeasured) {
   const auto application =
       compare(std::string(LOOKUP_PROGRAM) + " '" + MPI_LIBRARY + "' '" + fortran + "' '" + LOOKUP_OTHER + "'");
   EXPECT_EQ(function(application.mpi, "MPI_Comm_size").calls, 2U);
-  // By the MPI_ name, through the Fortran library, and in three of its spellings; PMPI_ names are not observed in C,
-  // and in Fortran where the routine calls the MPI_ function of C.
+  // Calls by the MPI_ name, through the Fortran library, and in three of its spellings. Calls by PMPI_ names are
+  // observed only in Fortran, if the routine calls the MPI_ function of C.
   const unsigned fortran_calls = fortran.empty() ? 0 : 4 + (MPI_IS_MPICH ? 1 : 0);
   EXPECT_EQ(function(application.mpi, "MPI_Allreduce").calls, 2U * (1 + fortran_calls));
 }
@@ -48,7 +49,7 @@ TEST_F(LookupTest, ACtypesScriptIsInItsWorldAndMeasured) {
   EXPECT_EQ(function(application.mpi, "MPI_Allreduce").calls, 2U);
 }
 
-// By the bare name that the program's own folders have, and by a path.
+// Loads plug-ins by the bare name from the program's own folders, and by a path.
 TEST_F(LookupTest, PluginsThatAreBoundDeeplyAreInTheirHostsWorldAndMeasured) {
   const auto application = compare(std::string(DEEP_PROGRAM) + " '" + DEEP_LAZY + "' '" + DEEP_NOW + "'");
   for (const auto* name : {"MPI_Comm_rank", "MPI_Allreduce"})

@@ -1,4 +1,4 @@
-// What programs say of themselves, in C, Fortran and Python, and conditions: numbered, named, and added up.
+// Marks and conditions in C, Fortran and Python programs: snapshots are numbered, named, and summed.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -36,8 +36,8 @@ const reports::SnapshotSeries& series(const reports::Snapshots& snapshots, const
   return found == snapshots.series.end() ? none : *found;
 }
 
-// Over all snapshots, calls and bytes are those of the profile; the time is to a nanosecond a call, and by the clock's
-// rate as it was known at the time.
+// Over all snapshots, calls and bytes equal those of the profile. Times differ by at most a nanosecond a call and the
+// error of the clock's rate at that time.
 void expect_all_of_it(const reports::SnapshotSeries& series, const reports::Application& application) {
   for (const auto* const list : {&application.mpi, &application.posix}) {
     for (const reports::FunctionProfile& function : *list) {
@@ -54,7 +54,7 @@ void expect_all_of_it(const reports::SnapshotSeries& series, const reports::Appl
       EXPECT_NEAR(seconds, function.seconds, 1e-9 * static_cast<double>(calls) + 1e-4 * function.seconds);
     }
   }
-  std::map<std::string, double> waiting;  // less what the waits of the program come to, by function
+  std::map<std::string, double> waiting;  // minus the waits of the program, by function
   for (const reports::SnapshotCalls& each : series.calls) waiting[each.function] += sum(each.waiting_seconds);
   for (const reports::WaitSite& site : application.waiting.call_sites) waiting[site.function] -= site.waiting_seconds;
   for (const auto& [function, seconds] : waiting) EXPECT_NEAR(seconds, 0, 1e-9) << series.trigger << " " << function;
@@ -82,7 +82,7 @@ TEST_P(MarksTest, SnapshotsPhasesAndValuesAreThere) {
   EXPECT_EQ(step.ranks, kRanks);
   EXPECT_EQ(step.numbers[0], 100);
   EXPECT_EQ(step.numbers[17], 117);
-  // The 18th sleeps for 300 ms; the first has what comes before the loop, the last what comes after it.
+  // Step 18 sleeps for 300 ms. The first includes the time before the loop, the last the time after it.
   EXPECT_EQ(std::ranges::max_element(step.seconds.begin() + 1, step.seconds.end() - 1) - step.seconds.begin(), 17);
   expect_all_of_it(step, application);
   ASSERT_THAT(step.values, SizeIs(1));
@@ -128,11 +128,11 @@ TEST_P(MarksTest, ValuesOfAnotherThreadCountAndItCutsNothing) {
   ASSERT_THAT(step.values, SizeIs(2));
   EXPECT_EQ(step.values[0].name, "beside");
   EXPECT_EQ(sum(step.values[0].count), 1000 * kRanks);
-  // It makes no calls of MPI: what the first thread waits for is known.
+  // The second thread makes no MPI calls, so the waits of the first thread are known.
   EXPECT_EQ(application.waiting.unresolved.collective_calls.other, 0u);
 }
 
-// Marks stay where calls become sums, which are spread over the time that they were made in.
+// Marks stay if calls become sums. Sums are spread over the time in which their calls were made.
 TEST_P(MarksTest, WithoutSingleCallsNoneIsLost) {
   const auto application = application_of({MARKS_PROGRAM}, {"--record", "sums"});
   EXPECT_EQ(application.snapshots.ranks_with_sums, kRanks);
@@ -172,7 +172,7 @@ TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   EXPECT_THAT(wrong.output, HasSubstr("\"calls(MPI_Altoall) > 1\" cannot be read at \"MPI_Altoall) > 1\""));
 }
 
-// Of captured packs the same comes out, and other conditions can be tried.
+// Captured packs give the same result, and other conditions can be tried.
 TEST_P(MarksTest, CapturedPacksSayTheSame) {
   const std::string capture = (folder_ / "packs").string(), again = (folder_ / "again").string();
   const auto online =
@@ -205,7 +205,7 @@ TEST_P(MarksTest, CapturedPacksSayTheSame) {
   EXPECT_THAT(series(other.snapshots, "condition", "calls(fwrite) > 1 since last").rounds, SizeIs(3));
 }
 
-// The file has the snapshots of each rank; over all of a series they are the profile.
+// The file has the snapshots of each rank. The sum of a series equals the profile.
 TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   const std::string capture = (folder_ / "packs").string(), again = (folder_ / "again").string();
   const auto application = application_of({MARKS_PROGRAM}, {"--snapshot-every", "0.02", "--capture", capture});
@@ -213,7 +213,7 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
                              std::map<std::string, double>* waiting = nullptr) {
     const auto said = run_and_read({ARDOISE, "snapshots", "profile", folder, "--csv", "--trigger", trigger});
     EXPECT_EQ(said.status, 0) << said.output;
-    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // and bytes, by function
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // number and bytes, by function
     std::istringstream lines(said.output);
     std::string line;
     for (std::getline(lines, line); std::getline(lines, line);) {
@@ -221,7 +221,7 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
       std::istringstream of_line(line);
       for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
       if (fields.size() != 7) ADD_FAILURE() << line;
-      if (fields.size() != 7 || fields[3] == "0") continue;  // a function that was sampled
+      if (fields.size() != 7 || fields[3] == "0") continue;  // a sampled function
       calls[fields[1]].first += std::stoull(fields[3]);
       calls[fields[1]].second += std::stoull(fields[6]);
       if (waiting != nullptr) (*waiting)[fields[1]] += std::stod(fields[5]);
@@ -253,7 +253,7 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   };
   EXPECT_EQ(each(output_), each(again));
 
-  // Cut in three and put together in another order it is the same; what cannot be is said.
+  // Cutting in three and merging in another order gives the same file; impossible requests are refused.
   const auto cut = [&](const Words& which, const std::string& name) {
     Words words{ARDOISE, "snapshots", "extract", output_, "--trigger", "snapshot", "-o", (folder_ / name).string()};
     words.insert(words.end(), which.begin(), which.end());
@@ -277,7 +277,7 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
             "ardoise snapshots: these snapshots have no counters: a run counts the events that --counters names.\n");
 }
 
-// What a second thread does is told apart, and where it was sampled with its callers.
+// The second thread's calls are separate, and its samples have their callers.
 TEST_P(MarksTest, AFileOfSnapshotsKnowsThreadsAndStacks) {
   const auto result = ardoise(
       {"--no-report", "--quiet", "--snapshot-every", "0.05", "--analyzers", GetParam(), "--counters", "page-faults"},
@@ -340,7 +340,7 @@ TEST_P(MarksTest, FortranAndPythonSayTheSame) {
   }
 }
 
-// Nothing of it is needed to run.
+// Marks need nothing of Ardoise at run time.
 TEST_F(LaunchFixture, AProgramWithMarksRunsTheSameWithoutArdoise) {
   const auto alone = by_hand({"-n", "2", MARKS_PROGRAM, "bad"});
   EXPECT_EQ(alone.status, 0);

@@ -1,5 +1,5 @@
-// The documentation lists the rows of the tables of options and commands, no more and no less. When a test fails, it
-// prints the text that belongs there. And what --help prints fits on a screen.
+// The documentation lists exactly the rows of the tables of options and commands. If a test fails, it prints the
+// expected text. The output of --help must fit on a screen.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

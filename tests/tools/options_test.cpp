@@ -1,4 +1,4 @@
-// The command line of ardoise and its variables: what wins, what is refused, what goes to all processes.
+// The command line of ardoise and its variables: precedence, refused values, and variables for all processes.
 #include "tools/ardoise/common/options.hpp"
 
 #include <gmock/gmock.h>

@@ -167,7 +167,7 @@ TEST_F(OutputFolderTest, WhatAnotherUserHasMadeInASharedFolderIsNotTaken) {
                              link.why_renamed() == "is another user's link" && fs::is_empty(base_ / "mine");
                     }),
             0);
-  // Nor is one where this user can write nothing beside it.
+  // A folder whose parent this user cannot write is refused, too.
   fs::permissions(base_, fs::perms{0755});
   EXPECT_EQ(as_user(kVictim,
                     [&] {

@@ -1,4 +1,4 @@
-// A launch line, read from its words with blanks between them.
+// Parses a launch line from words separated by blanks.
 #pragma once
 
 #include <sstream>

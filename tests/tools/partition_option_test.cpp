@@ -1,4 +1,4 @@
-// Which contexts of the launch line --partition joins, and what it refuses.
+// Contexts that --partition joins, and values that it refuses.
 #include "tools/ardoise/launch/partition_option.hpp"
 
 #include <gmock/gmock.h>

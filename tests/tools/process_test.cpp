@@ -1,4 +1,4 @@
-// Children's statuses and output, and signals on their way to them.
+// Statuses and output of children, and signals passed on to them.
 #include "tools/ardoise/common/process.hpp"
 
 #include <gmock/gmock.h>
@@ -35,11 +35,11 @@ TEST(Process, OutputIsRead) {
 }
 
 TEST(Process, SentSignalsArePassedOn) {
-  // The child makes a file when its trap stands; it gives up by itself, so that a lost signal is a failure and no hang.
+  // The child makes a file when its trap is set. It ends by itself, so that a lost signal is a failure and not a hang.
   const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_ready";
   std::filesystem::remove(ready);
   std::thread sender([&] {
-    // The signal is for the main thread, which blocks it until it has a handler; here it would be ignored before.
+    // The signal is for the main thread, which blocks it until it has a handler. This thread must not take it before.
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -55,7 +55,7 @@ TEST(Process, SentSignalsArePassedOn) {
   EXPECT_EQ(outcome.status, 42);
 }
 
-// As in the background of a script. Like mpirun, the child handles the signal all the same.
+// As in a background job of a script. Like mpirun, the child handles the ignored signal.
 TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
   const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_ignored";
   std::filesystem::remove(ready);
@@ -78,7 +78,7 @@ TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
   EXPECT_EQ(outcome.status, 42);
 }
 
-// A terminal, `timeout` and others signal the whole group: the child has got it then. The test's own is left alone.
+// A terminal or `timeout` signals the whole group, so the child has the signal already. Uses a separate group.
 TEST(Process, ASignalToTheWholeGroupReachesTheChildOnce) {
   const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_group";
   std::filesystem::remove(ready);
@@ -99,7 +99,7 @@ TEST(Process, ASignalToTheWholeGroupReachesTheChildOnce) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
-// A batch system tells all processes of a job, and mpirun may have ended before the launcher runs again.
+// A batch system signals all processes of a job, and mpirun may have ended before the launcher runs again.
 TEST(Process, ASignalThatComesWithTheEndIsNamed) {
   const pid_t launcher = ::fork();
   if (launcher == 0) {
@@ -131,13 +131,13 @@ TEST(Process, ThoseBelowAreThoseOfTheSession) {
   int number = 0, in_session = 0;
   while (!(std::ifstream(left) >> number >> in_session)) ::usleep(1000);
   std::vector<pid_t> others;
-  for (auto pause = 0; others.empty() && pause < 5000; ++pause, ::usleep(1000)) {  // until setsid has done it
+  for (auto pause = 0; others.empty() && pause < 5000; ++pause, ::usleep(1000)) {  // until setsid has run
     const auto below = processes_below(shell);
     if (below == std::vector<pid_t>{in_session}) others = below;
   }
   EXPECT_EQ(others, std::vector<pid_t>{in_session});
   EXPECT_THAT(processes_below(::getpid()), ::testing::IsSupersetOf({shell, in_session}));
-  // The one in a session of its own is a child of the shell, too.
+  // The process in its own session is also a child of the shell.
   ::kill(in_session, SIGKILL);
   std::ifstream children("/proc/" + std::to_string(shell) + "/task/" + std::to_string(shell) + "/children");
   for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);

@@ -1,4 +1,4 @@
-// Programs are found as mpirun finds them, and those that cannot be measured are told.
+// Programs are found as mpirun finds them; programs that cannot be measured are reported.
 #include "tools/ardoise/launch/program_check.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST_F(ProgramCheckTest, ScriptsAreMeasurable) {
 }
 
 TEST_F(ProgramCheckTest, AnotherMpiIsTold) {
-  // Built by CMake: one program against a library named libmpi.so.12, one with PMPI_Init of its own.
+  // CMake builds one program against a library named libmpi.so.12, and one that defines PMPI_Init.
   const auto check = check_program(program(FOREIGN_MPI_PROGRAM), "libmpi.so.40");
   ASSERT_TRUE(check.not_measurable);
   EXPECT_NE(check.not_measurable->find("libmpi.so.12"), std::string::npos);

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 class PythonTest : public LaunchFixture {
  protected:
-  // The line of the program that ends with "# MARK name".
+  // Number of the line that ends with "# MARK name".
   static std::uint32_t line_of(const std::string& name) {
     std::ifstream source(PYTHON_PROGRAM);
     std::string line;
@@ -22,7 +22,7 @@ class PythonTest : public LaunchFixture {
     }
     return 0;
   }
-  // Of the innermost function with everything beneath where the path ends so: "main;first".
+  // Total time of the innermost function of paths that end with `path` ("main;first"), including its callees.
   static double total(const reports::SampleProfile& s, const std::string& path) {
     const std::vector<double> totals = reports::node_totals(s.tree, s.tree.self);
     double sum = 0;
@@ -56,7 +56,7 @@ TEST_F(PythonTest, FunctionsCallSitesAndFilesAreThoseOfTheSource) {
 
   const double first = total(s, "main;first;once;burn"), second = total(s, "main;second;twice;burn");
   ASSERT_GT(first, 0);
-  // Samples of some 2 and 4 ms each, which may fall behind; four standard deviations.
+  // Samples represent about 2 and 4 ms and may be late; allows four standard deviations.
   const double part = first / (first + second), n = (first + second) / s.self * static_cast<double>(s.samples);
   EXPECT_NEAR(part, 1.0 / 3, 4 * std::sqrt(2.0 / 9 / n) + 0.02) << n << " samples";
   EXPECT_LT(s.unknown_contexts, 0.01 * static_cast<double>(s.samples));
@@ -64,7 +64,8 @@ TEST_F(PythonTest, FunctionsCallSitesAndFilesAreThoseOfTheSource) {
     if (!s.functions[line.function].symbol.ends_with("numbers")) continue;
     EXPECT_NEAR(line.line, line_of("numbers"), 1);
   }
-  // The interpreter's own code is Python's functions, but where there are none: threads that begin, its end.
+  // The interpreter's time is attributed to Python functions, except when there are none: at the begin of threads and
+  // at the end.
   double interpreter = 0;
   for (const reports::SampledFunction& f : s.functions) {
     if (f.kind == "code" && f.module.find("/python3") != f.module.npos) interpreter += f.self;
@@ -73,7 +74,7 @@ TEST_F(PythonTest, FunctionsCallSitesAndFilesAreThoseOfTheSource) {
   EXPECT_GT(total(s, "(import of modules)"), 0);
 
   const reports::CallSite* reduce = site(a, "MPI_Allreduce", "reduce");
-  if (reduce == nullptr) reduce = site(a, "MPI_Bcast", "reduce");  // allreduce of objects, as mpi4py 3 does it
+  if (reduce == nullptr) reduce = site(a, "MPI_Bcast", "reduce");  // mpi4py 3 makes allreduce of objects this way
   ASSERT_NE(reduce, nullptr);
   EXPECT_EQ(reduce->line, line_of("reduce"));
   EXPECT_EQ(reduce->source_file, PYTHON_PROGRAM);
@@ -89,7 +90,7 @@ TEST_F(PythonTest, FunctionsCallSitesAndFilesAreThoseOfTheSource) {
   ASSERT_NE(write, a.call_sites.end());
   EXPECT_EQ(write->calls, 100U);
 
-  // What imports read is one row, and one call site for each function.
+  // Reads by imports are one row, with one call site for each function.
   const auto compiled =
       std::ranges::count_if(a.files, [](const auto& f) { return f.path.find(".pyc") != f.path.npos; });
   EXPECT_LE(compiled, 1);

@@ -1,4 +1,4 @@
-// Races recorded in one launch and forced in another: programs print what they saw, and see the same again.
+// Races are recorded in one launch and forced in another: programs print their results, which must be the same.
 #include <gmock/gmock.h>
 
 #include <sstream>
@@ -32,7 +32,7 @@ class RacesTest : public LaunchFixture {
     words.insert(words.end(), options.begin(), options.end());
     return launched(words, launch);
   }
-  // The lines in which programs say what they saw.
+  // Lines with the results of programs.
   static Words seen(const std::string& output) {
     Words lines;
     std::istringstream text(output);
@@ -64,7 +64,7 @@ TEST_F(RacesTest, ProgramsSeeWhatWasRecorded) {
   ASSERT_EQ(first.size(), second.size());
   int different = 0;
   for (std::size_t i = 0; i < first.size(); ++i) different += first[i] != second[i] ? 1 : 0;
-  EXPECT_GT(different, 30);  // or the test shows nothing
+  EXPECT_GT(different, 30);  // otherwise the test proves nothing
 }
 
 TEST_F(RacesTest, AndSoDoProgramsWithThreads) {
@@ -102,7 +102,7 @@ TEST_F(RacesTest, WhereAProgramDivergesIsNamed) {
   EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
 }
 
-// Each worker has sent all that it sends, and is in MPI_Finalize.
+// Each worker has sent all its messages and is in MPI_Finalize.
 TEST_F(RacesTest, ARecordWhoseSendersHaveEndedMakesTheRunDiverge) {
   ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "stream"}).status, 0);
   const auto shorter = forced({"-n", "3", FARM_PROGRAM, "10", "100", "stream"});
@@ -116,7 +116,7 @@ TEST_F(RacesTest, ARecordWhoseSendersHaveEndedMakesTheRunDiverge) {
   const auto posted = forced({"-n", "3", FARM_PROGRAM, "10", "100", "posted"});
   EXPECT_EQ(posted.status, 3) << posted.output;
   EXPECT_THAT(posted.output, HasSubstr("rank 0 has diverged from the record in MPI_Wait at gather in mpi_farm.c:"));
-  // Hydra may drop what a process has written just before MPI_Abort.
+  // Hydra may drop output that a process wrote just before MPI_Abort.
   if (MPI_IS_MPICH) return;
   EXPECT_THAT(posted.output,
               ContainsRegex("rank 0 diverges from the record in MPI_Wait at .*: rank [12], whose message it waits for, "
@@ -133,8 +133,8 @@ TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
                                   HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
 }
 
-// The master has as many tasks out as there are workers: it could have had another result each time but the last. From
-// how many others depends on the run.
+// The master has a task out for each worker: each receive but the last could have received another result. The number
+// of others depends on the run.
 TEST_F(RacesTest, TracesTellWhichReceivesCouldHaveHadAnotherMessage) {
   const auto run = launched(
       {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--trace", "all,attributes=arguments"},

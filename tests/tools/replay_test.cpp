@@ -1,4 +1,4 @@
-// Replays of traces under the launcher: original and replay are measured by the same tool.
+// Replays traces under the launcher and compares the measurements of original and replay.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using Sums = std::map<std::string, std::tuple<std::uint64_t, std::uint64_t, std:
 // Messages and bytes, by ranks.
 using Edges = std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>;
 
-// What has no place in a replay: questions, datatypes, and what is counted only.
+// False for calls that a replay does not make: queries, datatypes, and calls that are only counted.
 bool is_replayed(const reports::FunctionProfile& function) {
   static const std::set<std::string> kLocal{"MPI_Comm_rank",   "MPI_Comm_size",        "MPI_Comm_compare",
                                             "MPI_Get_count",   "MPI_Comm_remote_size", "MPI_Type_commit",
@@ -44,7 +44,7 @@ class TraceReplayTest : public LaunchFixture {
     launch.insert(launch.end(), options.begin(), options.end());
     return launched(words, launch);
   }
-  // Without Ardoise.
+  // Runs the replay without Ardoise.
   [[nodiscard]] Captured replay(const std::string& ranks, const Words& options = {}) const {
     Words launch{"-n", ranks, REPLAY, output_};
     launch.insert(launch.end(), options.begin(), options.end());
@@ -92,7 +92,7 @@ TEST_F(TraceReplayTest, EveryCallIsMadeAgain) {
   EXPECT_THAT(result.output, ContainsRegex("The run took [0-9.]+ s, recorded [0-9.]+ s"));
 }
 
-// Files that were there before the program, and files that it had written before it opened them again.
+// Reads files that existed before the program, and files that it wrote and opened again.
 TEST_F(TraceReplayTest, FilesHaveWhatIsReadOfThem) {
   const fs::path files = folder_ / "files", scratch = folder_ / "scratch";
   fs::create_directories(files);
@@ -110,7 +110,7 @@ TEST_F(TraceReplayTest, FilesHaveWhatIsReadOfThem) {
         << function;
   EXPECT_EQ(std::get<0>(sums_of(profile()).at("MPI_Improbe")), 6u);
   EXPECT_EQ(std::get<0>(sums_of(profile()).at("MPI_Comm_idup")), 3u);
-  // Nothing of what the replay reads and prepares for itself.
+  // The replay's own reads and preparations are not measured.
   EXPECT_THAT(replay_profile().applications.at(0).posix, ::testing::IsEmpty());
   EXPECT_EQ(std::distance(fs::directory_iterator(scratch), {}), 20);
   for (int number = 0; number < 20; ++number) {
@@ -135,7 +135,7 @@ TEST_F(TraceReplayTest, ThreadsCallAsTheyDid) {
   EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
 }
 
-// Or it hangs: receives of all kinds that take each other's messages.
+// Receives of all kinds compete for messages. A wrong assignment would hang.
 TEST_F(TraceReplayTest, WildcardsGetTheMessagesThatTheyGot) {
   ASSERT_EQ(record("all,attributes=arguments", {"-n", "4", RACES, "1", "40"}).status, 0);
   const Captured result = replayed("4", {"--quiet", "--pause", "none"});
@@ -175,7 +175,7 @@ TEST_F(TraceReplayTest, SomeOfTheRanksAreReplayedAlone) {
   ASSERT_EQ(record("all,attributes=arguments", {"-n", "4", RING, "30"}).status, 0);
   const Captured result = replayed("2", {"--quiet", "--ranks", "1-2"});
   ASSERT_EQ(result.status, 0) << result.output;
-  // What is between ranks 1 and 2.
+  // Edges between ranks 1 and 2.
   Edges wanted;
   for (const auto& [ranks, sums] : edges_of(profile())) {
     if (ranks.first >= 1 && ranks.first <= 2 && ranks.second >= 1 && ranks.second <= 2)
@@ -207,7 +207,7 @@ TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
   EXPECT_THAT(none.output, HasSubstr("ardoise-replay: "));
 }
 
-// A trace of calls that can be made again, and of some that cannot.
+// A trace with calls that can be replayed, and some that cannot.
 TEST_F(TraceReplayTest, NoNameOfATraceIsShownAsItIs) {
   std::string name = "xxx";
   for (const std::string& hostile : kHostile) name += hostile;

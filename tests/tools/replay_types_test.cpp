@@ -1,4 +1,4 @@
-// Datatypes made of their texts are what they were. With MPI, in one process.
+// Datatypes made from their texts equal the originals. With MPI, in one process.
 #include "tools/replay/replay_types.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Rules act while programs run, on the ranks that they are for, and end; what is wrong with them is said before.
+// Rules act on their ranks while programs run, and end; errors in rules are reported before the launch.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ class RulesTest : public LaunchFixture, public ::testing::WithParamInterface<con
 };
 INSTANTIATE_TEST_SUITE_P(Analyzers, RulesTest, ::testing::Values("1", "2"));
 
-// Only rank 0 opens a file; all ranks go on until the rule has ended there.
+// Only rank 0 opens a file. All ranks continue until the rule has ended there.
 TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   const std::string file = rules(
       "# a comment\n"
@@ -39,7 +39,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
       ::usleep(100'000);
       history = run_and_read({ARDOISE, "control", output_}).output;
     }
-    ::usleep(2'000'000);  // samples come
+    ::usleep(2'000'000);  // time for samples
     std::ofstream(end) << "now";
   });
   const auto result = ardoise(
@@ -65,7 +65,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   EXPECT_THAT(run.notices, Contains("Rule 3 never held."));
 }
 
-// Rank 1 works four times as long as the others: of each second, and of each step that the program marks.
+// Rank 1 works four times as long as the others, in each second and in each marked step.
 TEST_P(RulesTest, ActOnRanksThatDifferFromTheOthers) {
   const std::string file = rules(
       "when balance() < 0.7: rate=100 on ranks that differ\n"

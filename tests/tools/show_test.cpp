@@ -1,4 +1,4 @@
-// `ardoise show`: whole tables, by rank, as CSV; what is not there is one sentence.
+// `ardoise show` prints whole tables, by rank, as CSV; a missing table, program or rank gives one error message.
 #include "tools/ardoise/show/show.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ std::string why_not(const ShowRequest& request) {
   return "";
 }
 
-// Reading it would wait for a writer for ever.
+// Reading a FIFO would block forever.
 TEST(Show, AFifoInTheFolderOfAReportIsRefused) {
   const std::filesystem::path folder = ::testing::TempDir() + "/show_fifo_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
@@ -81,7 +81,7 @@ TEST(Show, RanksAreThoseOfTheWorld) {
   EXPECT_EQ(lines_of(shown_table(run, {.table = "functions", .ranks = "4-5,9"})), 3 * all + 1);
 }
 
-// Of ranks 14 and 15, which drift: all snapshots, with the clusters of the tenths that the report shows.
+// Shows all snapshots of ranks 14 and 15, which drift, with the clusters of the tenths in the report.
 TEST(Show, SnapshotsOfRanksHaveTheirClusters) {
   auto run = reports::testing::coupled_run();
   run.applications = {reports::testing::synthetic_application("drifts", {.ranks = 16})};

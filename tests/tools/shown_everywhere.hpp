@@ -1,5 +1,5 @@
-// All that `ardoise report`, `show` and `export` make of a profile, in memory and in a folder that does not exist: for
-// the tests and the fuzz target that ask whether they survive it.
+// Makes all outputs of `ardoise report`, `show` and `export` for a profile, in memory and in a folder that does not
+// exist. Used by tests and a fuzz target that look for crashes.
 #pragma once
 
 #include "reports/document/sections.hpp"
@@ -11,7 +11,7 @@
 #include "tools/ardoise/show/show.hpp"
 #include "tools/ardoise/show/show_rows.hpp"
 
-// Cairo keeps some bytes of each surface whose file cannot be opened.
+// Cairo leaks some bytes of each surface whose file cannot be opened.
 extern "C" [[gnu::used]] const char* __lsan_default_suppressions() { return "leak:libcairo\n"; }
 
 namespace ardoise::launcher {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command beside a Slurm of its own: controller and daemon on this machine, with a temporary folder and ports of
-# their own, gone with the command.
+# Runs a command with a private Slurm: controller and daemon on this machine, with a temporary folder and own ports.
+# Both end with the command.
 #
 #   slurm.sh COMMAND...     status 77: no Slurm here, or not root
 set -uo pipefail

@@ -21,7 +21,7 @@ class SlurmTest : public LaunchFixture {
   static Captured in_slurm(const std::string& script) {
     return run_and_read({"timeout", "100", SLURM, "bash", "-c", script});
   }
-  // Runs until something ends it; `then` is done when it has made some calls, and knows $job.
+  // Runs a job. After the job has made some calls, the script `then` ends it; it can use $job.
   [[nodiscard]] Captured job_that_is_ended(const std::string& then) const {
     const std::string page = (folder_ / "page").string();
     return in_slurm("truncate -s " + std::to_string(sizeof(counted_page)) + " " + page +

@@ -1,4 +1,4 @@
-// What was measured so far, while a program runs: against the program's own counts.
+// Compares the results so far of a running program with the program's own counts.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ class StatusTest : public LaunchFixture, public ::testing::WithParamInterface<st
     return std::accumulate(page_->exchanges, page_->exchanges + kRanks, std::uint64_t{0});
   }
 
-  // What `look` does happens while rank 1 computes and the others wait for it.
+  // Calls `look` while rank 1 computes and the others wait for it.
   Captured paused_launch(const Words& options, const std::function<void()>& look) {
     std::jthread watcher([&] {
       const auto wait_until = [&](const auto& is_so) {
@@ -127,7 +127,7 @@ TEST_P(KeepSafeTest, AProfileIsThereWhileTheProgramRuns) {
   (void)paused_launch({"--analyzers", GetParam(), "--save-every", "1"}, [&] {
     const std::string file = output_ + "/profile.json";
     while (!std::filesystem::exists(file)) ::usleep(10'000);
-    std::filesystem::remove(file);  // of before the pause
+    std::filesystem::remove(file);  // from before the pause
     while (!std::filesystem::exists(file)) ::usleep(10'000);
     std::filesystem::remove(file);
     while (!std::filesystem::exists(file)) ::usleep(10'000);

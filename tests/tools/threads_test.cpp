@@ -1,5 +1,5 @@
-// Programs with threads from the launcher to the profile: no event lost, none counted twice, threads without MPI seen,
-// and no MPI call of ours from a thread that may not make one.
+// Programs with threads, from the launcher to the profile: every event is counted exactly once, threads without MPI are
+// seen, and Ardoise makes no MPI call from a thread that must not.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -14,7 +14,8 @@ using ::testing::HasSubstr;
 
 class ThreadsTest : public LaunchFixture {
  protected:
-  // Little memory and frequent sends, so that packs leave at all times; the caller of every PMPI function is noted.
+  // Little memory and frequent sends: packs leave at all times. CALLERS_LIBRARY notes the caller of every PMPI
+  // function.
   void run(const std::string& level, int rounds) {
     const auto result =
         launched({"timeout", "100"},
@@ -40,7 +41,7 @@ class ThreadsTest : public LaunchFixture {
     return function(application_.posix, name);
   }
 
-  // One message to the next process for each exchange of 8 bytes.
+  // Each exchange of 8 bytes sends one message to the next process.
   void expect_ring(std::uint64_t messages) const {
     ASSERT_EQ(application_.edges.size(), 2U);
     for (const auto& edge : application_.edges) {
@@ -50,7 +51,7 @@ class ThreadsTest : public LaunchFixture {
     }
   }
 
-  // Both processes noted many calls, ours among them, and all from threads that may.
+  // Both processes noted many calls, including those of Ardoise, all from threads that may call MPI.
   void expect_callers(long at_least) const {
     int processes = 0;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -98,8 +99,8 @@ TEST_F(ThreadsTest, SerializedCallsComeOnlyFromInsideMpi) {
   expect_callers(3 * 1000);
 }
 
-// A thread that begins when another one has ended goes on in its place; those of a wave of 40 find no place. Nothing is
-// lost, whatever the memory.
+// A new thread takes the place of one that has ended; a wave of 40 threads finds no free places. No data is lost,
+// whatever the memory.
 TEST_F(ThreadsTest, ShortThreadsAreCountedExactlyAndShareTheirPlaces) {
   for (const char* budget : {"16M", "1M"}) {
     SCOPED_TRACE(budget);
@@ -135,7 +136,7 @@ TEST_F(ThreadsTest, AProgramWhoseFirstThreadHasLeftHasItsNameAndLives) {
   EXPECT_EQ(application_.call_sites[0].symbol, "work") << "its binary is known";
 }
 
-// Most of them are only counted; none is missing, and few are records.
+// Most queries are only counted and few are recorded. All are counted.
 TEST_F(ThreadsTest, QueriesAreCountedExactly) {
   const auto result = ardoise({}, {"-n", "2", QUERIES_PROGRAM, "100000"});
   ASSERT_EQ(result.status, 0) << result.output;

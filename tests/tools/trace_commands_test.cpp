@@ -1,4 +1,4 @@
-// `ardoise trace`: what is wrong is found and counted, what is exported is what the trace has.
+// `ardoise trace`: errors are found and counted, and exports equal the trace.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr OTF2_RegionRef kSend = 0, kReceive = 1, kWait = 2, kReduce = 3, kWork = 4;
 
-// Two ranks whose events the test writes: writer(rank). Regions are as above; times are ns from 0.
+// Two ranks with the events that the test writes: writer(rank). Regions are the constants above; times are ns from 0.
 class TraceCommands : public ::testing::Test {
  protected:
   TraceCommands() : archive_(folder_.path() / "made") {}
@@ -71,7 +71,7 @@ class TraceCommands : public ::testing::Test {
   }
   void other(std::uint64_t of) { ++events_[of]; }  // an event was written
 
-  // Locations behind those of the ranks are further threads of rank 0.
+  // Locations after those of the ranks are further threads of rank 0.
   const ArchiveReader& read(std::uint32_t ranks = 2, std::uint32_t threads = 0) {
     for (std::uint32_t number = 0; number < ranks + threads; ++number) (void)rank(number);
     archive_.clock(0, 100'000);
@@ -192,7 +192,7 @@ TEST_F(TraceCommands, ThreadsOfAProcessAreSeenInTheOrderOfTime) {
   EXPECT_EQ(messages_, 1000u);
 }
 
-// The channel with most of them keeps no end any more; those of the others are still put together.
+// The channel with the most open ends drops them; those of other channels are still matched.
 TEST_F(TraceCommands, EndsWithoutRoomAreCounted) {
   for (std::uint64_t i = 0; i < 40; ++i) send(0, 100 + 10 * i, 1, 7);
   send(0, 900, 1, 8);
@@ -241,7 +241,7 @@ TEST_F(TraceCommands, TimesRegionsAndCountsAreChecked) {
   leave(0, 310, kWork);
   enter(1, 100, 99);
   events_[1] = 5;
-  // OTF2 writes no time that goes back; offsets of the clock can make it do so.
+  // OTF2 writes no decreasing times, but clock offsets can produce them.
   archive_.local(0, [](OTF2_DefWriter* out) {
     for (const auto& [time, offset] : {std::pair(100, 500), std::pair(110, 0), std::pair(1000, 0)})
       OTF2_DefWriter_WriteClockOffset(out, static_cast<OTF2_TimeStamp>(time), offset, 0);
@@ -305,7 +305,7 @@ TEST_F(TraceCommands, AttributesAreChecked) {
                                    HasSubstr("an undefined key (1)"), HasSubstr("an undefined string (1)")));
 }
 
-// Two receives of one channel that complete in the other order than they were posted in.
+// Two receives of one channel complete in the reverse order of posting.
 TEST_F(TraceCommands, MessagesAreMatchedInTheOrderOfPosting) {
   send(0, 100, 1, 7, 10);
   send(0, 110, 1, 7, 20);
@@ -375,7 +375,7 @@ TEST_F(TraceCommands, InfoTellsWhatIsThere) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
-// Reads what a protocol buffer holds, by field number; for the fields that are used here.
+// Parses a protocol buffer by field number, as far as the tests need.
 class Proto {
  public:
   explicit Proto(std::string bytes) : bytes_(std::move(bytes)) {
@@ -432,7 +432,7 @@ class Proto {
   std::map<std::uint32_t, std::vector<std::string>> texts_;
 };
 
-// What a viewer makes of the packets.
+// Reads packets as a viewer does.
 struct Viewed {
   struct Slice {
     std::string name, category, file;

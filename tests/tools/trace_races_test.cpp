@@ -1,4 +1,4 @@
-// `ardoise trace races`: which receives with wildcards could have had another message.
+// `ardoise trace races`: finds receives with wildcards that could have received another message.
 #include "tools/ardoise/trace/races/trace_races.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ constexpr OTF2_AttributeRef kSourceKey = 0, kTagKey = 1, kCommKey = 2, kPeerKey 
                             kPreparedKey = 6, kPersistentKey = 7;
 constexpr std::int64_t kAny = -2, kAnyTag = -1;
 
-// A program that the test writes, in one order of time.
+// A program that the test writes, in one global order of time.
 class MadeRaces : public ::testing::Test {
  protected:
   MadeRaces() : archive_(folder_.path() / "made") {}
@@ -104,7 +104,7 @@ class MadeRaces : public ::testing::Test {
   void close(std::uint32_t ranks = 3, bool with_keys = true) {
     for (std::uint64_t each = 0; each < ranks * threads_; ++each) (void)writer(each);
     archive_.clock(0, time_ + 100'000);
-    EXPECT_EQ(archive_.string("5"), 0u);  // what kPersistentKey refers to
+    EXPECT_EQ(archive_.string("5"), 0u);  // the string that kPersistentKey refers to
     archive_.processes(ranks, 1, threads_);
     archive_.region(kSendCall, "MPI_Send", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, "a.c", 17);
     archive_.region(kReceiveCall, "MPI_Recv", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, "a.c", 18);
@@ -147,7 +147,7 @@ class MadeRaces : public ::testing::Test {
   std::filesystem::path made_;
   std::uint64_t time_ = 0;
   std::uint32_t threads_ = 1;                      // of each process
-  std::map<std::uint64_t, std::uint64_t> shifts_;  // how late a rank's clock is
+  std::map<std::uint64_t, std::uint64_t> shifts_;  // offset of a rank's clock
   std::unique_ptr<ArchiveReader> reader_;
   std::unique_ptr<TraceRaces> races_;
 };
@@ -268,7 +268,7 @@ TEST_F(MadeRaces, AndAnyTagTakesIt) {
   EXPECT_EQ(at(kReceiveCall).racing, 1u);
 }
 
-// The one that was posted first completes last; what the second one got was sent after the first one was posted only.
+// The receive posted first completes last. The message of the second receive was sent after the post of the first only.
 TEST_F(MadeRaces, ReceivesThatDoNotBlockRaceInTheOrderOfPosting) {
   post(0, 1, kAny);
   post(0, 2, kAny);
@@ -310,7 +310,7 @@ TEST_F(MadeRaces, AMessageThatWasSentSinceTheProbeDoesNotRace) {
   EXPECT_EQ(at(kProbeCall).racing, 0u);
 }
 
-// Rank 1 sends between the two halves of the barrier and is not ordered by it; rank 2 sends after it, and is.
+// Rank 1 sends between the two halves of the barrier and is not ordered by it. Rank 2 sends after it and is ordered.
 TEST_F(MadeRaces, ABarrierThatDoesNotBlockOrdersWhatFollowsItsCompletion) {
   send(3, 0);
   receive_any(0, 3);
@@ -319,7 +319,7 @@ TEST_F(MadeRaces, ABarrierThatDoesNotBlockOrdersWhatFollowsItsCompletion) {
     OTF2_EvtWriter_NonBlockingCollectiveRequest(writer(rank), nullptr, tick(rank), 1);
     leave(rank, kBarrierCall);
   }
-  // Rank 0 needs this one before it completes the barrier.
+  // Rank 0 needs this message before it completes the barrier.
   send(1, 0);
   receive_from(0, 1);
   for (std::uint64_t rank = 0; rank < 4; ++rank) {
@@ -352,7 +352,7 @@ TEST_F(MadeRaces, PersistentReceivesHaveTheWildcardsOfTheirPreparation) {
   EXPECT_EQ(at(kStartCall).racing, 1u);
 }
 
-// Rank 2 lacks its part of the barrier, and rank 0 its end of a message: the rest is judged.
+// Rank 2's part of the barrier is missing, and so is an end of a message of rank 0. The rest is still judged.
 TEST_F(MadeRaces, WhatIsMissingIsCountedAndHoldsNothingBack) {
   collective(0);
   collective(1);
@@ -415,7 +415,7 @@ TEST_F(MadeRaces, WithoutArgumentsItSaysSo) {
               AllOf(HasSubstr("does not have the arguments of calls"), HasSubstr("attributes=arguments")));
 }
 
-// Threads 0 and 1 are of rank 0, 2 of rank 1, 4 of rank 2: neither thread of rank 0 knows what the other one does.
+// Threads 0 and 1 belong to rank 0, 2 to rank 1, 4 to rank 2. The threads of rank 0 are not ordered.
 TEST_F(MadeRaces, ThreadsOfAProcessAreNotOrdered) {
   threads_ = 2;
   send(2, 0);
@@ -448,7 +448,7 @@ TEST_F(MadeRaces, ARequestThatAnotherThreadCompletesComesAfterItsPost) {
   post(0, 1, 1);
   send(2, 0);
   wait(1, 1, 1);
-  // It knows of the receive with tag 8, and tells rank 2.
+  // The sender knows of the receive with tag 8 and passes this on to rank 2.
   send(1, 2, 1);
   receive_from(4, 0, 1);
   send(4, 0, 8);
@@ -515,8 +515,8 @@ TEST_F(MadeRaces, ExitStatusIsZeroWithoutRaces) {
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("None of 1 receive with wildcards"));
 }
 
-// Random programs, run by a small model of MPI: the races are those of the definition in race_windows.hpp, where what
-// is before what follows all paths.
+// Random programs, run by a small model of MPI. The races must match the definition in race_windows.hpp, with "before"
+// computed from all paths.
 struct RandomRun {
   unsigned seed;
   std::uint32_t threads;
@@ -539,7 +539,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
   };
   struct Rank {
     std::vector<std::size_t> posted;   // receives without message, in order
-    std::vector<std::size_t> active;   // that are not complete
+    std::vector<std::size_t> active;   // not completed
     std::vector<std::size_t> arrived;  // messages without receive, in order
   };
 
@@ -577,7 +577,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
     messages_.push_back({from, to, tag, add_node(thread), std::nullopt});
     network_[{from, to}].push_back(messages_.size() - 1);
   }
-  // The next message of a sender comes to this rank.
+  // Delivers the next message of a sender to this rank.
   void deliver(std::uint32_t rank) {
     auto& channel = network_[{below(kRanks), rank}];
     if (channel.empty()) return;
@@ -604,7 +604,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
     auto& arrived = ranks_[rank].arrived;
     const auto found = std::find_if(arrived.begin(), arrived.end(),
                                     [&](std::size_t message) { return fits(receive, messages_[message]); });
-    // None waits forever, and a trace does not say when one that blocks was posted.
+    // A blocking receive must not wait forever, and the trace lacks the time of its post.
     if (is_blocking && found == arrived.end()) return;
     receive.posted = add_node(thread);
     const std::size_t number = receives_.size();
@@ -621,7 +621,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
     receives_[number].completed = add_node(thread, {message.sent});
     MadeRaces::receive(thread, message.from, message.tag, receive.source, receive.tag);
   }
-  // By any thread of its rank.
+  // Completes a receive by any thread of its rank.
   void complete(std::uint32_t thread, std::size_t number) {
     Receive& receive = receives_[number];
     if (!receive.message) return;
@@ -630,7 +630,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
     wait(thread, number, message.from, message.tag);
     std::erase(ranks_[receive.rank].active, number);
   }
-  // One thread of each rank.
+  // One thread of each rank calls the collective.
   void collective_of_all() {
     const std::uint32_t kind = below(4), root = below(kRanks);
     std::vector<std::uint32_t> members;
@@ -653,7 +653,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
   }
 
   std::mt19937 random_;
-  std::vector<std::vector<bool>> before_;      // of each node those before it
+  std::vector<std::vector<bool>> before_;      // for each node, the nodes before it
   std::map<std::uint32_t, std::size_t> last_;  // node, by thread
   std::vector<Message> messages_;
   std::vector<Receive> receives_;
@@ -664,7 +664,7 @@ class RandomRaces : public MadeRaces, public ::testing::WithParamInterface<Rando
 TEST_P(RandomRaces, AreThoseOfTheDefinition) {
   random_.seed(GetParam().seed);
   threads_ = GetParam().threads;
-  // Clocks that are far apart: what comes before is not always read before.
+  // Clocks differ widely, so earlier events are not always read first.
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) shifts_[rank] = GetParam().seed % 2 == 0 ? 0 : below(500);
   for (int i = 0; i < 400; ++i) step(below(kRanks * threads_));
   for (int i = 0; i < 1000; ++i) deliver(below(kRanks));
@@ -689,7 +689,7 @@ TEST_P(RandomRaces, AreThoseOfTheDefinition) {
     site.racing += !others.empty();
     site.others.insert(others.begin(), others.end());
   }
-  // But for receives that never complete all is known.
+  // All results are certain except for receives that never complete.
   EXPECT_THAT(races(kRanks).notes(),
               AnyOf("", AllOf(StartsWith("Note: receives that are matched in the order"), Not(HasSubstr("\nNote:")))));
   for (const OTF2_RegionRef region : {kReceiveCall, kPostCall}) {

@@ -1,4 +1,4 @@
-// Traces of launches, read back with OTF2's own reader and compared with the profile of the same run.
+// Traces of launches are read back with OTF2's own reader and compared with the profile of the same run.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class TracesTest : public LaunchFixture {
     replay::expect_in_order(printed);
     return printed;
   }
-  // What `ardoise trace check` finds.
+  // Output of `ardoise trace check`.
   [[nodiscard]] std::string check(const std::string& name = "trace") const {
     return replay::output_of(std::string(ARDOISE) + " trace check '" + output_ + "/" + name + "'");
   }
@@ -38,7 +38,7 @@ class TracesTest : public LaunchFixture {
 
 class TracedPrograms : public TracesTest, public ::testing::WithParamInterface<std::string> {};  // analyzers
 
-// All calls of the profile, but those that were only counted, and MPI_Init.
+// Adds all calls of the profile, except those that were only counted, and MPI_Init.
 void add_calls(const reports::Application& application, std::map<std::string, std::uint64_t>& calls) {
   for (const auto* const list : {&application.mpi, &application.posix}) {
     for (const auto& function : *list) calls[function.function] += function.calls;
@@ -51,7 +51,7 @@ void expect_calls(const PrintedTrace& trace, const reports::Application& applica
   EXPECT_EQ(trace.calls(), wanted);
 }
 
-// A process that is killed while it records a call may have it in its sums already, and not in its records.
+// A process killed while it records a call may have it in its sums but not in its records.
 void expect_calls_but_one_of_each_rank(const PrintedTrace& trace, const reports::Application& application) {
   std::map<std::string, std::uint64_t> wanted;
   add_calls(application, wanted);
@@ -70,7 +70,7 @@ void expect_calls_but_one_of_each_rank(const PrintedTrace& trace, const reports:
 // Messages that were sent from rank to rank: number and bytes.
 using Edges = std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>;
 
-// In the world only.
+// Counts only messages in the world.
 Edges sent(const PrintedTrace& trace) {
   Edges edges;
   for (const auto& each : trace.events) {
@@ -107,7 +107,7 @@ TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
   EXPECT_EQ(sent(printed), edges_of(application));
   EXPECT_EQ(received(printed), edges_of(application));
   EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(5));
-  // As Scalasca knows functions of MPI; we know where they are called.
+  // The region has MPI as its file, as Scalasca expects; the call site is known separately.
   EXPECT_THAT(printed.defined("REGION"), Contains(AllOf(HasSubstr("ring_program.cpp\" "), HasSubstr("File: \"MPI\""))));
   EXPECT_THAT(run_and_read({ARDOISE, "trace", "info", output_}).output, HasSubstr("/ring_program.cpp:"));
   EXPECT_THAT(profile().notices, Not(Contains(HasSubstr("trace"))));
@@ -115,7 +115,7 @@ TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
   EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
-// Everything that MPI has: any source, persistent requests, a split communicator, an intercommunicator, files.
+// Covers all kinds of traffic: any source, persistent requests, a split communicator, an intercommunicator, files.
 TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   const auto result = ardoise({"--trace", "all,attributes=arguments,messages,stacks", "--analyzers", GetParam()},
                               {"-n", "4", TRAFFIC, (folder_ / "traffic.out").string()});
@@ -291,7 +291,7 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
   }
 }
 
-// As the report of a run that Ardoise measured.
+// The report is like that of a measured run.
 TEST_F(TracesTest, ATraceHasAReportAndSnapshots) {
   ASSERT_EQ(ardoise({"--trace", "all"}, {"-n", "2", RING, "40"}).status, 0);
   const std::string again = (folder_ / "again").string();
@@ -306,7 +306,7 @@ TEST_F(TracesTest, ATraceHasAReportAndSnapshots) {
   EXPECT_THAT(refused.output, HasSubstr("--snapshot-every is for traces and captured packs"));
 }
 
-// With what its processes had not sent when it died: the report has that, too.
+// The trace includes data that processes had not sent when they died, as the report does.
 TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
   for (const std::string flush : {"1", "0.01"}) {
     for (const std::string how : {"segv", "kill", "mpi_abort"}) {

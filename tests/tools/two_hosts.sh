@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command on the first of two hosts, node1 and node2: network, name and shared memory of their own each, one wire
-# between them; files and processors are this machine's. They are namespaces, and gone with the command.
+# Runs a command on the first of two hosts, node1 and node2, connected by one wire. Each has its own network, name and
+# shared memory; files and processors are this machine's. The hosts are namespaces and end with the command.
 #
 #   two_hosts.sh COMMAND...           status 77: this machine or this user has no namespaces
 #   two_hosts.sh --agent HOST WORD... what mpirun starts processes on a host with, as rsh would
@@ -11,7 +11,7 @@ case "${1:-}" in
   --agent)
     host=$2
     shift 2
-    # rsh gives the words to a shell, and no environment.
+    # Like rsh, passes the words to a shell, without an environment.
     enter=()
     [[ "$host" == node2 ]] && enter=(nsenter --target "$TWO_HOSTS_SECOND" --net --uts --ipc --mount "--wd=/")
     exec "${enter[@]}" env -i PATH="$PATH" HOME="${HOME:-/}" TWO_HOSTS_SECOND="$TWO_HOSTS_SECOND" \
@@ -41,5 +41,5 @@ done
 user=()
 ((EUID == 0)) || user=(--user --map-root-user)
 unshare "${user[@]}" --net true 2>/dev/null || exit 77
-# The first process of the namespaces takes all the others with it.
+# The first process of the namespaces ends all others with it.
 exec unshare "${user[@]}" --net --uts --ipc --mount --pid --fork --kill-child --mount-proc "$self" --first "$@"

@@ -1,5 +1,5 @@
-// Waiting in collectives by programs of known truth: their ranks come late by sleeping and say themselves, by their own
-// clocks, how long the others waited: at least and at most, for a rank may lose its processor at any time.
+// Compares waiting with programs of known truth: their ranks are late by sleeping and print, by their own clocks, the
+// least and the greatest possible waiting of the others, since a rank may lose its processor at any time.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Truth {
 
 struct Case {
   const char *program, *pattern, *function;
-  // That are resolved in each of 20 steps.
+  // Numbers resolved in each of 20 steps.
   bool calls;                          // one of each rank
   unsigned messages, messages_of_all;  // of all others together, and of each other rank
   const char* symbol = "meet";
@@ -37,7 +37,7 @@ double seconds_of(const reports::Waiting& waiting, const char* pattern) {
   return found == waiting.patterns.end() ? 0 : found->seconds;
 }
 
-// In one function: making a window is a fence, too.
+// Waits in one function only: making a window is a fence, too.
 reports::WaitTotal total_of(const reports::Waiting& waiting, const Case& of) {
   reports::WaitTotal total{};
   for (const reports::WaitSite& site : waiting.call_sites) {
@@ -57,7 +57,7 @@ class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Cas
     expect_the_same_over_time(run.applications[0]);
     return run.applications[0].waiting;
   }
-  // Programs that share MPI_COMM_WORLD; the first says the truth of all.
+  // Programs that share MPI_COMM_WORLD; the first prints the truth of all.
   void launch(const std::string& analyzers, const std::vector<unsigned>& programs, Truth& truth) {
     output_ = (folder_ / ("report" + analyzers)).string();
     Words line;
@@ -74,7 +74,7 @@ class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Cas
                                                &truth.most, &truth.occurrences) != 3)
       ADD_FAILURE() << result.output;
   }
-  // In the profile over time, whichever analyzer found the waits.
+  // The profile over time has the same waits, whichever analyzer found them.
   static void expect_the_same_over_time(const reports::Application& application) {
     const auto* const intervals = reports::find_series(application.snapshots, "timer");
     ASSERT_NE(intervals, nullptr);
@@ -90,11 +90,11 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
   for (const auto& [analyzers, ranks] : {std::pair("1", 4U), std::pair("2", 2U), std::pair("3", 8U)}) {
     Truth truth;
     const auto waiting = this->waiting(analyzers, ranks, truth);
-    // Who is done waits in MPI_Finalize for the rest, as long as it may be.
+    // Ranks that are done wait in MPI_Finalize for the others, for any time.
     double at_end = seconds_of(waiting, "finalize");
     const reports::WaitTotal most = total_of(waiting, GetParam());
     const bool has_window = GetParam().symbol == std::string(kOfWindow);
-    // In the modes of windows the late rank makes others wait elsewhere, too: for a moment, if nothing holds it up.
+    // In window modes the late rank also makes others wait elsewhere, briefly if nothing delays it.
     for (const char* const other : {"fence", "late_complete", "early_wait", "late_post", "lock"})
       at_end += has_window && other != std::string(GetParam().pattern) ? seconds_of(waiting, other) : 0;
     for (const char* const made : {"fence", "wait_nxn"})  // a window or communicator
@@ -113,12 +113,12 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     ASSERT_EQ(waiting.per_rank.caused_seconds.size(), ranks);
     EXPECT_GE(waiting.per_rank.caused_seconds[late], most.seconds - 1e-6);
     EXPECT_LE(waiting.per_rank.caused_seconds[late], most.seconds + at_end + 1e-6);
-    // It slept; on a crowded machine it waited for a processor, too.
+    // The rank slept; on a busy machine it also waited for a processor.
     ASSERT_FALSE(waiting.causes.empty());
     const auto cause = std::ranges::find(waiting.causes, late, &reports::WaitCause::rank);
     ASSERT_NE(cause, waiting.causes.end());
     EXPECT_EQ(cause->kind, "other");
-    EXPECT_GE(cause->seconds, 0.25 * most.seconds);  // else it was in MPI without a processor
+    EXPECT_GE(cause->seconds, 0.25 * most.seconds);  // otherwise it was in MPI without a processor
     ASSERT_FALSE(waiting.call_sites.empty());
     EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().symbol);
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);
@@ -126,7 +126,7 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
   }
 }
 
-// The late rank is in the second program, but for a scan.
+// The late rank is in the second program, except in a scan.
 TEST_P(WaitsTest, IsWhatRanksOfTwoProgramsSay) {
   Truth truth;
   launch("2", {2, 2}, truth);
@@ -155,7 +155,7 @@ TEST_P(WaitsTest, IsWhatRanksOfTwoProgramsSay) {
   EXPECT_GE(waits.others[0].seconds, is_scan ? 0 : of_first - 1e-6);
   ASSERT_FALSE(waits.call_sites.empty());
   EXPECT_EQ(waits.call_sites[0].awaited_other, late);
-  // One path, most of it in the rank that sleeps.
+  // There is one critical path, most of it in the sleeping rank.
   const double whole = first.waiting.critical_path_seconds + first.waiting.critical_path_elsewhere_seconds;
   EXPECT_NEAR(second.waiting.critical_path_seconds, first.waiting.critical_path_elsewhere_seconds, 1e-9);
   EXPECT_NEAR(first.waiting.critical_path_seconds, second.waiting.critical_path_elsewhere_seconds, 1e-9);
@@ -189,8 +189,8 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(Patterns, WaitsTest, ::testing::ValuesIn(cases()),
                          [](const auto& instance) { return std::string(instance.param.program); });
 
-// The awaited rank computes: of all functions the one that it alone calls is the cause. How long it waited for a
-// processor meanwhile, the machine decides.
+// The awaited rank computes. The cause is the function that only this rank calls. Its wait for a processor depends on
+// the machine.
 struct WorkCase {
   const char* name;
   Words command;

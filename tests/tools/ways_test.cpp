@@ -1,6 +1,6 @@
-// How programs come and go: started through env, timeout, stdbuf, scripts, with preloads of their own, bound at start
-// or symbolically, opening MPI by themselves, with another MPI; ending in every way. Each is compared with the same
-// launch without Ardoise.
+// Programs that start and end in many ways: through env, timeout, stdbuf or scripts, with their own preloads, bound at
+// start or symbolically, opening MPI themselves, with another MPI; with every kind of end. Each is compared with the
+// same launch without Ardoise.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 class WaysTest : public LaunchFixture {
  protected:
   static Captured natively(const Words& launch) { return launched({"timeout", "60"}, launch); }
-  // Each program in a world of its own, but with {}.
+  // By default each program has its own world; with {} they share one.
   [[nodiscard]] Captured observed(const Words& launch, const Words& options = {"--separate"}) const {
     Words words{"timeout", "100", ARDOISE, "--no-report", "--output", output_};
     words.insert(words.end(), options.begin(), options.end());
@@ -41,7 +41,7 @@ class WaysTest : public LaunchFixture {
   }
 };
 
-// One way to start a program: two processes of `command`, which say what they say in a file of their own.
+// One way to start a program: two processes of `command` write their output into a file.
 struct Way {
   std::string name;
   std::string command;
@@ -89,7 +89,8 @@ TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
 }
 
 TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
-  // By the launch line, by the program's own environment, and both libraries are seen by the program's children.
+  // The tool is preloaded by the launch line or by the program's own environment. The program's children see both
+  // libraries.
   const std::string tool = NEXT_TOOL;
   const auto native = natively({"-n", "2", "env", "LD_PRELOAD=" + tool, WAYS_PROGRAM});
   ASSERT_EQ(native.status, 0) << native.output;
@@ -105,7 +106,7 @@ TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
       to_file.push_back(word);
     const auto result = observed(to_file);
     EXPECT_EQ(result.status, 0) << result.output;
-    // The tool itself speaks on standard error at the end; the program's own words are compared.
+    // The tool prints to standard error at the end; only the program's output is compared.
     std::string expected;
     std::istringstream lines(native.output);
     for (std::string line; std::getline(lines, line);) {
@@ -133,8 +134,8 @@ TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   for (const std::string how : {"abort", "zero", "self", "half", "return", "signal", "kill"}) {
     auto result = observed({"-n", "2", END_PROGRAM, how});
     auto native = natively({"-n", "2", END_PROGRAM, how});
-    // On a busy machine Open MPI 4.1 gives 1 now and then for processes that leave without MPI_Finalize.
-    // Hydra gives 1 for a process whose connection it sees close before its end: seen now and then on a busy machine.
+    // On a busy machine Open MPI 4.1 sometimes returns 1 for processes that leave without MPI_Finalize. Hydra sometimes
+    // returns 1 for a process whose connection closes before the process ends.
     for (int i = 0; i < 3 && native.status != result.status; ++i) {
       native = natively({"-n", "2", END_PROGRAM, how});
       if (MPI_IS_MPICH) result = observed({"-n", "2", END_PROGRAM, how});
@@ -146,7 +147,7 @@ TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   }
 }
 
-// A script's background jobs ignore SIGINT when they start; mpirun handles it all the same.
+// Background jobs of a script ignore SIGINT at their start; mpirun handles it nevertheless.
 TEST_F(WaysTest, InterruptedInTheBackgroundOfAScriptALaunchEndsAsNatively) {
   const auto waiting = (folder_ / "waiting").string();
   const auto interrupted = [&](const Words& first) {
@@ -162,14 +163,14 @@ TEST_F(WaysTest, InterruptedInTheBackgroundOfAScriptALaunchEndsAsNatively) {
   };
   const auto result = interrupted({ARDOISE, "--no-report", "--output", output_});
   EXPECT_NE(result.status, 124) << result.output;
-  // MPICH's launcher ends with 0 or 2, whichever of its processes it hears of first.
+  // MPICH's launcher returns 0 or 2, depending on the process that reports first.
   std::set<int> native;
   for (int i = 0; i < 20 && !native.contains(result.status); ++i) native.insert(interrupted({}).status);
   EXPECT_THAT(native, Contains(result.status)) << result.output;
 }
 
 TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {
-  // Directly, and by a shell that exists already when the variables are set.
+  // Started directly, and by a shell that starts before the variables are set.
   const std::string file = (folder_ / "observed").string();
   const std::string shell = std::string("echo $PMI_RANK $PMI_SIZE $OMPI_COMM_WORLD_RANK; '") + LAUNCH_PROGRAM + "'";
   const auto native = natively({"-n", "3", "sh", "-c", shell});
@@ -211,7 +212,7 @@ TEST_F(WaysTest, AnotherMpiRunsUntouchedWithOneSentence) {
     EXPECT_EQ(native.status, 0) << native.output;
     EXPECT_THAT(result.output, HasSubstr(fs::path(program).filename().string()));
     EXPECT_FALSE(fs::exists(output_ + "/profile.json"));
-    // One sentence of ours, and not one from each process.
+    // Ardoise prints one message, not one from each process.
     EXPECT_LE(std::ranges::count(result.output, '\n'), 2) << result.output;
   }
 }

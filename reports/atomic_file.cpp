@@ -1,4 +1,3 @@
-// See atomic_file.hpp.
 #include "reports/atomic_file.hpp"
 
 #include <fcntl.h>

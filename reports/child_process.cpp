@@ -1,4 +1,3 @@
-// See child_process.hpp.
 #include "reports/child_process.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// See folder_writer.hpp.
 #include "reports/folder_writer.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// See model_check.hpp. The first broken rule ends the check.
+// The first broken rule ends the check.
 #include "reports/model_check.hpp"
 
 #include <fmt/format.h>

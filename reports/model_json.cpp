@@ -1,4 +1,3 @@
-// See model_json.hpp.
 #include "reports/model_json.hpp"
 
 #include <fmt/format.h>

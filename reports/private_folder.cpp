@@ -1,4 +1,3 @@
-// See private_folder.hpp.
 #include "reports/private_folder.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See stack_export.hpp.
 #include "reports/stack_export.hpp"
 
 #include <fmt/format.h>

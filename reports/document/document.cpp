@@ -1,4 +1,3 @@
-// See document.hpp.
 #include "reports/document/document.hpp"
 
 #include <fmt/format.h>

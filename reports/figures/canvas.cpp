@@ -1,4 +1,3 @@
-// See canvas.hpp.
 #include "reports/figures/canvas.hpp"
 
 #include <cairo-pdf.h>

@@ -1,4 +1,3 @@
-// See colour_scale.hpp.
 #include "reports/figures/colour_scale.hpp"
 
 #include <algorithm>

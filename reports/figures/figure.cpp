@@ -1,4 +1,3 @@
-// See figure.hpp.
 #include "reports/figures/figure.hpp"
 
 #include "reports/figures/canvas.hpp"

@@ -1,4 +1,3 @@
-// See graph_layout.hpp.
 #include "reports/figures/graph_layout.hpp"
 
 #include <fmt/format.h>

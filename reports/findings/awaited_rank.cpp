@@ -1,4 +1,3 @@
-// See awaited_rank.hpp.
 #include "reports/findings/awaited_rank.hpp"
 
 #include <fmt/format.h>

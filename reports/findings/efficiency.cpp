@@ -1,4 +1,3 @@
-// See efficiency.hpp.
 #include "reports/findings/efficiency.hpp"
 
 #include <algorithm>

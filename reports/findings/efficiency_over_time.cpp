@@ -1,4 +1,3 @@
-// See efficiency_over_time.hpp.
 #include "reports/findings/efficiency_over_time.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See ending_view.hpp.
 #include "reports/findings/ending_view.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See extra_work.hpp.
 #include "reports/findings/extra_work.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See file_view.hpp.
 #include "reports/findings/file_view.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See memory_growth.hpp.
 #include "reports/findings/memory_growth.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See point_clusters.hpp.
 #include "reports/findings/point_clusters.hpp"
 
 #include <algorithm>

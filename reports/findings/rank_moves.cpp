@@ -1,4 +1,3 @@
-// See rank_moves.hpp.
 #include "reports/findings/rank_moves.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See sample_view.hpp.
 #include "reports/findings/sample_view.hpp"
 
 #include <fmt/format.h>

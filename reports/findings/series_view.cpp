@@ -1,4 +1,3 @@
-// See series_view.hpp.
 #include "reports/findings/series_view.hpp"
 
 #include <fmt/format.h>

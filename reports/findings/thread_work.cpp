@@ -1,4 +1,3 @@
-// See thread_work.hpp.
 #include "reports/findings/thread_work.hpp"
 
 #include <algorithm>

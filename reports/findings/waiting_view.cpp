@@ -1,4 +1,3 @@
-// See waiting_view.hpp.
 #include "reports/findings/waiting_view.hpp"
 
 #include <algorithm>

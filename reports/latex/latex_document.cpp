@@ -1,4 +1,3 @@
-// See latex_document.hpp.
 #include "reports/latex/latex_document.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See latex_text.hpp.
 #include "reports/latex/latex_text.hpp"
 
 #include <fmt/format.h>

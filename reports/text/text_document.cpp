@@ -1,4 +1,3 @@
-// See text_document.hpp.
 #include "reports/text/text_document.hpp"
 
 #include <fmt/format.h>

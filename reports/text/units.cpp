@@ -1,4 +1,3 @@
-// See units.hpp.
 #include "reports/text/units.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
-// Rows of the option table on the command line of a command: options.cpp for ardoise-analyzer,
-// tools/ardoise/common/options.cpp for ardoise. What is common to both stands here; only these two know the library of
-// command lines.
+// Adds rows of the option table to the command line of a command, for ardoise-analyzer (options.cpp) and ardoise
+// (tools/ardoise/common/options.cpp). Only these two use the library of command lines.
 #pragma once
 
 #include <CLI/CLI.hpp>

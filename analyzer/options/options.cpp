@@ -1,4 +1,3 @@
-// See options.hpp.
 #include "analyzer/options/options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See hang_model.hpp.
 #include "tests/analyzer/hang_model.hpp"
 
 #include <algorithm>

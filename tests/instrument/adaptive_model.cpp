@@ -1,4 +1,3 @@
-// See adaptive_model.hpp.
 #include "tests/instrument/adaptive_model.hpp"
 
 #include <algorithm>

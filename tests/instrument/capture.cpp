@@ -1,4 +1,3 @@
-// See capture.hpp.
 #include "tests/instrument/capture.hpp"
 
 #include <fmt/core.h>

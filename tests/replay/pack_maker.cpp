@@ -1,4 +1,3 @@
-// See pack_maker.hpp.
 #include "replay/pack_maker.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See session.hpp.
 #include "replay/session.hpp"
 
 #include <algorithm>

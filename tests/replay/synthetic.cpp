@@ -1,4 +1,3 @@
-// See synthetic.hpp.
 #include "replay/synthetic.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See synthetic_run.hpp.
 #include "tests/reports/synthetic_run.hpp"
 
 #include <fmt/format.h>

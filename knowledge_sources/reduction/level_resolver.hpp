@@ -60,7 +60,7 @@ class LevelResolver final : public Resolver {
     std::size_t own_ranges = 0;         // start of the remote group
     bool complete = false;              // no part is missing
   };
-  // Of its own group, or of the remote one.
+  // A member of the rank's own group, or of the remote one.
   [[nodiscard]] std::int64_t member_of(std::uint32_t rank, const CommFacts& comm, bool is_remote,
                                        std::uint64_t place) const;
   [[nodiscard]] const Members* members_of(std::uint32_t rank, const CommFacts& comm) const;

@@ -44,7 +44,7 @@ inline constexpr std::uint64_t kMostThread = 0xFFFF;  // this and higher ones sh
 }
 // The same call in any thread.
 [[nodiscard]] constexpr std::uint64_t without_thread(std::uint64_t key) { return key & ~(kMostThread << kThreadShift); }
-// Of a call: the call site; of a sample: the place.
+// The call site of a call, or the place of a sample.
 [[nodiscard]] constexpr std::uint32_t place_of_key(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
 }  // namespace ardoise::knowledge_sources

@@ -13,7 +13,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of values passed to ardoise_value().
+// Sums of values passed to ardoise_value().
 struct ValueSums {
   std::uint64_t count = 0;
   double sum = 0, least = 0, most = 0;

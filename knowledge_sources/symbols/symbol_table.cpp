@@ -28,7 +28,7 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
     if (name == nullptr || *name == '\0' || section == SHN_UNDEF || !is_code(symbol)) continue;
     symbols_.push_back({address, address + symbol.st_size, name});
   }
-  // Of several names for one address, the shortest without the underscores of aliases is usually the common one.
+  // If an address has several names, the shortest without the underscores of aliases is usually the common one.
   std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
     const auto key = [](const Symbol& s) {
       return std::tuple(s.low, s.high == s.low, std::strspn(s.name, "_"), std::strlen(s.name));

@@ -35,7 +35,7 @@ struct PacksOrigin {
   double ticks_per_second;
 };
 
-// Of one process. Not thread safe.
+// Makes the packs of one process. Not thread safe.
 class MadePacks {
  public:
   static constexpr std::size_t kRecords = 2044;  // of a pack

@@ -44,7 +44,7 @@ class OpenCalls {
     std::uint64_t begin = 0;
   };
   void event(const ArchivedEvent& event);
-  // Of the event's location.
+  // The innermost open call at the event's location.
   [[nodiscard]] Call innermost(const ArchivedEvent& event) const;
 
  private:

@@ -1,6 +1,6 @@
-// Where the program's own time goes: samples of call stacks, summed by calling context, and the exact sums of the MPI
-// and POSIX calls below each context; by function, line, rank and thread, and over time. Reads samples, contexts,
-// context_totals and definitions of its level; contributes Application::samples.
+// Shows where the program spends its own time: samples of call stacks, summed by calling context, and the exact sums of
+// the MPI and POSIX calls below each context; by function, line, rank and thread, and over time. Reads samples,
+// contexts, context_totals and definitions of its level; contributes Application::samples.
 //
 // While packs arrive, all data keeps the threads' own numbers (thread_samples.hpp): contexts and modules may arrive
 // after the samples that use them, or on another analyzer. It is merged and symbolised only at the end, on the root

@@ -44,10 +44,10 @@ class TotalsByRank {
 
   std::vector<std::vector<Value>> by_rank_;
   std::vector<Region> regions_;
-  // Of the current thread.
+  // Sums of the current thread.
   std::vector<double> in_node_;
   std::vector<std::uint32_t> touched_;
-  // Of the current rank, by function.
+  // Sums of the current rank, by function.
   struct Totals {
     double self = 0, total = 0, of_thread = 0;
     std::uint64_t walk = 0;  // the last walk that visited it

@@ -18,7 +18,7 @@ namespace ardoise::knowledge_sources {
 
 class TraceRankState;
 
-// Of one location. Not thread safe.
+// Attributes of the calls of one location. Not thread safe.
 class CallAttributes {
  public:
   CallAttributes() = default;

@@ -31,7 +31,7 @@ class Epochs {
   void add_alone(WaitSums& sums) const;
 
  private:
-  // Of the origins of an exposure that have matched, the last one to complete.
+  // The last of an exposure's matched origins to complete.
   struct Ending {
     double complete, last_end;
     float clock_error;

@@ -129,7 +129,7 @@ class RankCalls {
   [[nodiscard]] RankWindows& windows() { return windows_; }
   // Sampled places of the rank: Stretch::place.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
-  // Of its first thread.
+  // Timeline of the rank's first thread.
   [[nodiscard]] const RankTimeline& timeline() const { return timeline_; }
 
   // After the last pack: unmatched operations.

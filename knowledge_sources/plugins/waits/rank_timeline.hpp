@@ -23,7 +23,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-// Of one thread. Times in ns on the program's time axis, in order. Not thread safe.
+// Timeline of one thread. Times in ns on the program's time axis, in order. Not thread safe.
 class RankTimeline {
  public:
   explicit RankTimeline(std::uint32_t slots) : slots_(slots), values_(slots) {}

@@ -44,7 +44,7 @@ class RankWindows {
   // part: times and place of the call.
   void add(const instrument::MpiRecord& record, const Part& part, const CallMoments& call,
            const LatestSamples& samples);
-  // Of the previous call.
+  // Adds the group of the previous call.
   void add(const instrument::GroupExtension& group);
   // Later calls are not followed: `reason` counts the epochs that end in them.
   void give_up(std::uint64_t Unresolved::*reason);

@@ -19,7 +19,7 @@ struct PathJump {
   std::int64_t time;
 };
 
-// Of a call with several operations; for 0 ns, only the rank and the call.
+// A wait in a call with several operations. With 0 ns only the rank and the call are valid.
 struct SharedWait {
   Wait wait;
   std::uint32_t home;  // analyzer that has the waiter's packs

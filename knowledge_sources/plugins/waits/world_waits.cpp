@@ -361,7 +361,7 @@ WaitSums WorldWaits::all_sums(CriticalPath& path) const {
   return sums;
 }
 
-// Those of a rank are on the analyzer that has its packs.
+// The analyzer that has a rank's packs has its places.
 WorldWaits::Places WorldWaits::all_places() const {
   auto places = places_;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {

@@ -87,7 +87,7 @@ VMPI_API const VMPI_Program_desc* VMPI_Get_program_by_id(int id);
 VMPI_API int VMPI_Get_universe_rank(int partition, int rank);
 
 /* ---- maps ---- */
-/** Of two partitions the larger is the slave, the smaller (or, if equal, the one with the lower id) the master. Each
+/** The larger of two partitions is the slave, the smaller (or, if equal, the one with the lower id) the master. Each
  * slave gets one master, each master at least one slave. ROUND_ROBIN: slave modulo number of masters. FIXED: runs of
  * consecutive slaves. RANDOM: evenly scattered, the same in every launch of the same partitions. USER: see
  * VMPI_Map_partitions_user. */

@@ -18,7 +18,7 @@ namespace ardoise::vmpi {
 class Backoff {
  public:
   using Microseconds = std::chrono::microseconds;
-  // What the next polls are likely to find.
+  // Expected result of the next polls.
   enum class Expects { anything, transfer };
 
   explicit Backoff(Microseconds longest = Microseconds(4000)) : longest_(longest) {}

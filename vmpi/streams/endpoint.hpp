@@ -16,7 +16,7 @@ struct Endpoint {
   bool has_died = false;     // its process had ended at the last check too, without having sent its end
 };
 
-// What this end of a stream may do.
+// Allowed directions at this end of a stream.
 struct Mode {
   bool reads = false;
   bool writes = false;

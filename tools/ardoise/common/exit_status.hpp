@@ -1,4 +1,4 @@
-// The exit statuses of ardoise and its commands.
+// Exit statuses of ardoise and its commands.
 #pragma once
 
 namespace ardoise::launcher {

@@ -8,7 +8,7 @@ namespace ardoise::launcher {
 struct Installation {
   std::string preload_library;  // libardoise.so
   std::string analyzer;         // ardoise-analyzer
-  std::string mpi_library;      // the MPI it was built with, "libmpi.so.40"
+  std::string mpi_library;      // the MPI of this build, "libmpi.so.40"
 };
 
 // Throws UsageError that names a missing part.

@@ -42,7 +42,7 @@ sigset_t handed_over() {
 }
 
 // Tests have threads, so the child of fork calls only functions that are safe in a signal handler.
-constexpr int kLauncherDied = SIGALRM;  // to the witness
+constexpr int kLauncherDied = SIGALRM;  // signal to the witness
 
 [[noreturn]] void be_witness(pid_t launcher, int input, sigset_t signals, const std::atomic<pid_t>& mpirun) {
   sigaddset(&signals, kLauncherDied);

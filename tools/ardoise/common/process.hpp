@@ -31,7 +31,7 @@ struct Outcome {
 enum class Watched { kAskAgain, kEnough, kCallOff };
 using Watch = std::function<Watched()>;
 
-// "SIGTERM to ardoise".
+// Returns "SIGTERM to ardoise".
 [[nodiscard]] std::string signal_to(int signal, std::string_view process);
 
 // Runs words[0] (searched in PATH) with our standard streams and waits for it. SIGINT, SIGTERM, SIGHUP, SIGQUIT,

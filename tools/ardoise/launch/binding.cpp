@@ -13,7 +13,7 @@
 namespace ardoise::launcher {
 namespace {
 
-constexpr unsigned kBoundToCores = 2;  // limit of processes
+constexpr unsigned kBoundToCores = 2;  // at most so many processes
 constexpr std::string_view kOverload = "overload-allowed";
 constexpr std::string_view kBinding = "hwloc_base_binding_policy", kMapping = "rmaps_base_mapping_policy",
                            kRanking = "rmaps_base_ranking_policy";

@@ -7,8 +7,8 @@
 // Defaults of Open MPI 4.1, as far as they matter here (orte/mca/rmaps/base/rmaps_base_map_job.c):
 //   up to two processes                    mapped by core, bound to core
 //   more                                   mapped by NUMA node, bound to NUMA node
-//   told to map by an object               ranked by that object, else by slot; bound to it unless told otherwise
-//   more processes than processors         told to bind: an error, else nothing is bound
+//   an option maps by an object            ranked by that object, else by slot; bound to it by default
+//   more processes than processors         nothing is bound; with an option to bind: an error
 // If a context has no free slot, Open MPI binds nothing unless asked to, and maps the whole launch by slot. It does not
 // with ":span", which on one machine is otherwise the same.
 #pragma once

@@ -19,7 +19,7 @@ namespace ardoise::launcher {
 enum class LauncherKind { kOpenMpi, kHydra };
 
 struct LauncherOption {
-  std::string name;                 // as written, "-np" or "--np"; Hydra: perhaps "-n=4"
+  std::string name;                 // as written, "-np" or "--np"; in Hydra also "-n=4"
   std::vector<std::string> values;  // its arguments
 
   // Name without dashes and without "=4".

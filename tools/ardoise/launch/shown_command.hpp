@@ -1,4 +1,4 @@
-// The launch line as profile.json, summary and report show it: without secrets.
+// The launch line for profile.json, summary and report, without secrets.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `ardoise control`: settings that change while a launch runs.
+// `ardoise control`: changes settings while a launch runs.
 #pragma once
 
 #include "tools/ardoise/common/command_line.hpp"

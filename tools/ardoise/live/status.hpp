@@ -1,4 +1,4 @@
-// `ardoise status`: where the ranks of a running launch are, and a summary of the results so far.
+// `ardoise status`: prints the position of the ranks of a running launch, and a summary of the results so far.
 #pragma once
 
 #include <string>

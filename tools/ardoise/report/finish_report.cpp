@@ -152,7 +152,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
 std::string profile_in(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return path;
-  if (has_states(path)) make_profile_of_any(path);  // of this user
+  if (has_states(path)) make_profile_of_any(path);  // accepts only states of this user
   const fs::path profile = fs::path(path) / "profile.json";
   if (fs::exists(profile, ignored) && !fs::is_regular_file(profile, ignored))  // a FIFO would block
     throw UsageError(fmt::format("'{}' is no plain file; name the file with the profile.", profile.string()));

@@ -1,4 +1,4 @@
-// The rows of the tables that `ardoise show` prints, from the model.
+// Makes the rows of the tables that `ardoise show` prints from the model.
 #pragma once
 
 #include <string>

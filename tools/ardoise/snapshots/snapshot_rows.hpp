@@ -1,4 +1,4 @@
-// The tables that `ardoise snapshots` prints.
+// Makes the tables that `ardoise snapshots` prints.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// `ardoise export`: call stacks of a profile, a trace in OTF2, or captured packs for other tools.
+// `ardoise export`: converts a profile, a trace in OTF2, or captured packs for other tools.
 #pragma once
 
 #include "tools/ardoise/common/command_line.hpp"

@@ -64,8 +64,8 @@ class TraceCheck : public knowledge_sources::EventConsumer {
       const knowledge_sources::ArchivedLocation* location;
       std::uint64_t time;
     };
-    std::size_t members = 0;  // that have events
-    std::uint64_t first = 0;  // number of the first one in `open`
+    std::size_t members = 0;  // with events
+    std::uint64_t first = 0;  // number of the front of `open`
     std::deque<Instance> open;
     std::unordered_map<std::uint32_t, std::uint64_t> next;  // number, by process
   };

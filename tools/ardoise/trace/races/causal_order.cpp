@@ -110,7 +110,7 @@ void CausalOrder::paired(const Half& send, const Half& receive) {
   const Place place{send.location->id, send.position};
   const auto message = messages_.find(place);
   Step* const step = find(receive);
-  if (step == nullptr) {  // it did not wait
+  if (step == nullptr) {  // it was taken already
     if (message != messages_.end()) messages_.erase(message);
     return;
   }

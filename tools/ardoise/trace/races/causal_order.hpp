@@ -64,12 +64,12 @@ class CausalOrder {
   struct Step {
     StepKind kind;
     std::uint64_t position, time;
-    // Receives.
+    // For receives.
     std::unique_ptr<ReceivedMessage> message;
     bool has_post = false, is_paired = false, is_alone = false;
     Place send;
     std::shared_ptr<CausalPoint> point;
-    // Collectives.
+    // For collectives.
     std::uint64_t group = 0, number = 0;
     std::uint32_t root = knowledge_sources::kUndefined32;
     Direction direction = Direction::kNone;
@@ -81,7 +81,7 @@ class CausalOrder {
     ReceivedMessage message;
   };
   struct Process {
-    std::size_t threads = 0;                                                              // that have events
+    std::size_t threads = 0;                                                              // with events
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> requests;  // collectives: group, number
     std::unordered_map<std::uint64_t, std::uint64_t> next;  // number of a collective, by group
     std::uint64_t posts = 0;
@@ -100,7 +100,7 @@ class CausalOrder {
     std::set<std::uint64_t> waiting;  // locations
   };
   struct Group {                         // members of a communicator or a window
-    std::vector<std::uint32_t> members;  // that have events, by rank
+    std::vector<std::uint32_t> members;  // with events, by rank
     bool is_inter = false;
     std::uint64_t first = 0;
     std::deque<Instance> open;
@@ -118,18 +118,18 @@ class CausalOrder {
                                         std::uint32_t process);
   void reach(CausalPoint& point, Location& location, bool is_counted);
   void force_oldest();
-  [[nodiscard]] std::size_t bytes() const;  // of steps, and of what open collectives keep
+  [[nodiscard]] std::size_t bytes() const;  // of steps and open collectives
   void close_oldest();
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   const knowledge_sources::CommRanks& ranks_;
   Take take_;
-  std::unordered_map<std::uint32_t, Process> processes_;  // that have events
+  std::unordered_map<std::uint32_t, Process> processes_;  // with events
   std::unordered_map<std::uint64_t, Location> locations_;
-  std::map<Place, Message> messages_;  // whose receive is still to come
+  std::map<Place, Message> messages_;  // not received so far
   std::unordered_map<std::uint64_t, Group> groups_;
   std::vector<std::uint64_t> ready_;
-  std::size_t steps_ = 0, arrivals_ = 0;  // arrivals: in collectives that some have not left yet
+  std::size_t steps_ = 0, arrivals_ = 0;  // arrivals: in collectives that some members have not left
   std::uint32_t components_ = 0;
   bool is_finished_ = false;
   std::uint64_t without_room_ = 0, without_sends_ = 0, incomplete_ = 0, matched_ = 0;

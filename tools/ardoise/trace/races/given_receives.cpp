@@ -182,7 +182,7 @@ std::shared_ptr<CausalPoint> GivenReceives::post(const ArchivedEvent& event, Loc
   if (!location.calls.empty()) {
     Call& call = location.calls.back();
     given = given_of(call);
-    while (call.started < call.starts.size()) {  // those that are not there are sends
+    while (call.started < call.starts.size()) {  // requests that are not there are sends
       const auto found = process.prepared.find(call.starts[call.started++]);
       if (found == process.prepared.end()) continue;
       given = found->second;

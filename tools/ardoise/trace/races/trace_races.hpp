@@ -27,7 +27,7 @@ class TraceRaces : public knowledge_sources::EventConsumer {
   // False: the trace does not contain the wildcards of receives.
   [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }
   [[nodiscard]] std::uint64_t messages() const { return order_.messages(); }
-  // By region.
+  // Racing call sites, by region.
   [[nodiscard]] const std::map<std::uint32_t, RacingSite>& sites() const { return windows_.sites(); }
   [[nodiscard]] std::uint64_t racing() const;
   // Report for readers.

@@ -30,7 +30,7 @@ configure_and_build() {
   return 1
 }
 
-# run_tests NAME JOBS CTEST_ARGUMENT...: runs ctest, prints what failed, adds to the counts.
+# run_tests NAME JOBS CTEST_ARGUMENT...: runs ctest, prints the failures, adds to the counts.
 run_tests() {
   local name=$1 jobs=$2
   shift 2

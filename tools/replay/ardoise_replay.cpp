@@ -29,7 +29,7 @@ void say(const std::string& sentence) {
   std::cerr << "ardoise-replay: " + reports::printable(sentence) + '\n' << std::flush;
 }
 
-// For MPI_Op_create: takes no time and changes nothing.
+// Operation for MPI_Op_create: takes no time and changes nothing.
 void no_operation(void*, void*, int*, MPI_Datatype*) {}
 
 std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {

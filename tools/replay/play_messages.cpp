@@ -223,7 +223,7 @@ void Player::make_probe(const CallShape& shape) {
   stage_.messages[{shape.comm, shape.source, stage_.rank, shape.receive_tag}].push_back(message);
 }
 
-// By a separate receive: a persistent one has one source and tag only.
+// Posts a separate receive, because a persistent one has only one source and tag.
 void Player::post_prepared(const CallShape& made, std::int32_t source, std::int32_t tag, std::uint32_t slot) {
   if (source == kNoRank) return pass(slot);  // it never received one
   const ReplayType& type = stage_.types[made.type];

@@ -75,7 +75,7 @@ std::uint64_t Player::wait_for(std::uint64_t pause, std::uint64_t last_end) {
   return time;
 }
 
-// For calls in which absent ranks took part.
+// Waits for the end of a call in which absent ranks took part.
 std::uint64_t Player::last_as_long(std::uint64_t until) const {
   std::uint64_t time = now();
   if (stage_.options.pause == PauseKind::kNone) return time;

@@ -71,7 +71,7 @@ struct Stage {
   MPI_Op user_operation = MPI_OP_NULL, user_operation_in_order = MPI_OP_NULL;
 };
 
-// By the numbers of vmpi::kOperationNames; MPI_OP_NULL: a user-defined one.
+// Operation of a number of vmpi::kOperationNames; MPI_OP_NULL: a user-defined one.
 [[nodiscard]] MPI_Op predefined_operation(std::uint8_t number);
 
 struct FunctionTimes {

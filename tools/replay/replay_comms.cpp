@@ -217,7 +217,7 @@ void ReplayComms::play(const CallShape& shape, MPI_Request* request) {
   alone_.push_back(comm);
 }
 
-// For freeing; MPI_COMM_NULL: unknown.
+// Returns a communicator to be freed; MPI_COMM_NULL: unknown.
 MPI_Comm ReplayComms::take(std::uint32_t number) {
   const ReplayComm* const known = world_.comm(number);
   const bool is_alone = known != nullptr && known->is_self;

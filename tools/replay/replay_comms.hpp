@@ -32,7 +32,7 @@ class ReplayComms {
     const MPI_Comm comm = has_threads_ ? MPI_COMM_NULL : find(number);
     return comm != MPI_COMM_NULL ? comm : wait_for(number);
   }
-  // Before MPI_Finalize.
+  // Called before MPI_Finalize.
   void finish_duplicates();
   [[nodiscard]] bool is_made_by_call(std::uint32_t number) const { return by_calls_.contains(number); }
 

@@ -63,8 +63,8 @@ void ReplayFiles::extend(const CallShape& shape, const Shared& file, MPI_Offset 
   MPI_Offset last = 0;  // etype, in bytes
   if (PMPI_File_get_byte_offset(file.file, offset + units - 1, &last) != MPI_SUCCESS) return;
   const MPI_Offset end = last + file.etype_bytes;
-  // By system calls, which a tool that measures the replay does not count for the program. Writes a zero among zeros,
-  // which is harmless to other writers.
+  // System calls are used because a tool that measures the replay does not count them for the program. A zero among
+  // zeros is harmless to other writers.
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, name_of(shape.object).c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status {};

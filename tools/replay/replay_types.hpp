@@ -20,7 +20,7 @@ struct ReplayType {
 // thread safe as MPI's functions.
 [[nodiscard]] MPI_Datatype make_datatype(std::string_view text_untrusted, bool& is_predefined);
 
-// By the numbers of texts. Immutable once made.
+// Datatypes by the numbers of their texts. Immutable once made.
 class ReplayTypes {
  public:
   // Texts that cannot be made become bytes, and are added to `not_made`.

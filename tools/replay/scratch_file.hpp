@@ -19,7 +19,7 @@ class ReplayError : public std::runtime_error {
 // Not thread safe. Addresses stay valid.
 class ScratchFile {
  public:
-  // In this folder; removed with the process. Throws ReplayError.
+  // Creates the file in this folder; it ends with the process. Throws ReplayError.
   explicit ScratchFile(const std::filesystem::path& folder);
   ~ScratchFile();
   ScratchFile(const ScratchFile&) = delete;

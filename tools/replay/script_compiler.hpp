@@ -63,7 +63,7 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
     std::size_t thread;
     std::optional<std::uint64_t> step;  // step whose shape changes when it ends
     Started kind;
-    bool is_absent;                    // its other end is
+    bool is_absent;                    // the rank of its other end is absent
     std::optional<std::size_t> place;  // index among several operations of the step
   };
   struct Call {
@@ -95,11 +95,11 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   void take(Thread& thread, const Event& event);
   void complete(Thread& thread, const Event& event, std::uint64_t request);
 
-  // For a call that has ended; false: it is not replayed.
+  // Completes a call that has ended; false: it is not replayed.
   [[nodiscard]] bool finish_call(Call& call);
   void finish_message_call(Call& call);
   void finish_collective(Call& call);
-  // If only some ranks are replayed.
+  // The place functions are for replays of only some ranks.
   void place_message(Call& call);
   [[nodiscard]] bool place_collective(Call& call);
   void place_one_sided(Call& call);

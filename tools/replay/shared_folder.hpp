@@ -10,7 +10,7 @@ class SharedFolder {
  public:
   // Collective over MPI_COMM_WORLD: rank 0 creates it, if needed. Throws ReplayError, in all ranks.
   SharedFolder(const std::filesystem::path& scratch, bool is_needed);
-  // In rank 0: removes it with its content. The others no longer use it then.
+  // Rank 0 removes the folder with its content. The others must not use it any more.
   ~SharedFolder();
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;

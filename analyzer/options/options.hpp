@@ -1,4 +1,4 @@
-// The command line of ardoise-analyzer: the rows of the option table that it needs, and what it has alone.
+// The command line of ardoise-analyzer: rows of the option table, and its own options.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct Options {
   bool render = true;
   bool short_report = false;
   bool quiet = false;
-  bool check = false;            // load the plug-ins, say what is wrong, end
+  bool check = false;            // load the plug-ins, print errors, end
   bool merge = false;            // make the report of a launch that was ended (merge_states.hpp)
-  bool snapshot = false;         // say what a running launch has measured so far (snapshot.hpp)
-  bool control = false;          // tell the processes of a running launch something (control.hpp)
-  std::string control_settings;  // "rate=1000 flush-every=0.5"; "": what was told so far
+  bool snapshot = false;         // make the results so far of a running launch (snapshot.hpp)
+  bool control = false;          // change settings of a running launch (control.hpp)
+  std::string control_settings;  // "rate=1000 flush-every=0.5"; "": print the previous settings
   std::string control_ranks = "*", control_program = "*";
   double control_wait_seconds = 10;
   bool keep = false;              // with snapshot: write profile.json and summary.txt, too

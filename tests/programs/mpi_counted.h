@@ -6,7 +6,7 @@
 
 struct counted_page {
   volatile uint64_t exchanges[8], broadcasts[8]; /* calls of each rank that have ended */
-  volatile uint64_t pauses;                      /* rank 1 computes, the others come to wait in MPI_Bcast */
+  volatile uint64_t pauses;                      /* rank 1 computes, the others wait in MPI_Bcast */
   volatile uint64_t ends;
 };
 

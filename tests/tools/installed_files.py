@@ -55,7 +55,7 @@ def constructors_of(library):
 
 
 def read_lists(path):
-    """Patterns by section; each follows a line that begins with # and says why."""
+    """Patterns by section; each follows a line that begins with # and gives the reason."""
     lists, section, reason = {}, None, False
     for line in path.read_text().splitlines():
         if line.startswith("["):

@@ -3,7 +3,7 @@
 # shared memory; files and processors are this machine's. The hosts are namespaces and end with the command.
 #
 #   two_hosts.sh COMMAND...           status 77: this machine or this user has no namespaces
-#   two_hosts.sh --agent HOST WORD... what mpirun starts processes on a host with, as rsh would
+#   two_hosts.sh --agent HOST WORD... started by mpirun to run processes on a host, as rsh would
 set -uo pipefail
 self=$(readlink -f "$0")
 

@@ -1,5 +1,5 @@
 /* User code of known CPU time beside much time in the kernel: in MPI calls (`mpi`: run more ranks than processors, that
- * yield while they wait), in reading (`io`) or in system calls of its own (`own`: of a kind that nobody hooks). Writes
+ * yield while they wait), in reading (`io`) or in system calls of its own (`own`: of a kind without a hook). Writes
  * into $TEST_DIRECTORY/truth.RANK: "function <name> <offset in its module> <CPU ns in it>" and "cpu <ns> <of it in the
  * kernel>" of the thread. Arguments: mpi, io or own; rounds. */
 #define _GNU_SOURCE

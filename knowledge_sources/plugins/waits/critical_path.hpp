@@ -34,7 +34,7 @@ class CriticalPath {
   }
   // Keeps about this many jumps; the time before them becomes unsettled.
   void keep_latest(std::size_t most);
-  // Adds the jumps of another analyzer. No jump is on both.
+  // Merges the path of another analyzer. No jump is on both.
   void merge(const CriticalPath& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one

@@ -9,8 +9,8 @@
 //   more                                   mapped by NUMA node, bound to NUMA node
 //   an option maps by an object            ranked by that object, else by slot; bound to it by default
 //   more processes than processors         nothing is bound; with an option to bind: an error
-// If a context has no free slot, Open MPI binds nothing unless asked to, and maps the whole launch by slot. It does not
-// with ":span", which on one machine is otherwise the same.
+// If a context has no free slot, Open MPI binds nothing unless asked to, and maps the whole launch by slot. A mapping
+// with ":span" avoids the latter; on one machine it is otherwise the same.
 #pragma once
 
 #include <functional>

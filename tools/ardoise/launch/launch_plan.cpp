@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
-// Removes the user's LD_PRELOAD from a context, since the last of two settings would win.
+// Removes the user's LD_PRELOAD from a context, since two settings would not be combined.
 std::optional<std::string> take_preload(AppContext& context, const std::optional<std::string>& from_environment) {
   std::optional<std::string> preload = from_environment;
   std::erase_if(context.options, [&](const LauncherOption& option) {

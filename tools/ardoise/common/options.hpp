@@ -23,10 +23,10 @@ struct Options {
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has its own world
   std::optional<TimeLimit> time_limit;
-  std::string capture;              // folder; "": none
+  std::string capture;                     // folder; "": none
   std::string record_races, replay_races;  // folders; "": none
-  std::string disabled;             // the setting, "ARDOISE_DISABLE=1"; "": the launch is measured
-  bool no_command = false;          // profile.json has only the names of launcher and programs
+  std::string disabled;                    // the setting, "ARDOISE_DISABLE=1"; "": the launch is measured
+  bool no_command = false;                 // profile.json has only the names of launcher and programs
   bool quiet = false;
   bool verbose = false;
   // Settings of programs and analyzers, as variables for all processes; and the names of those options that were given

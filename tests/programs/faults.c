@@ -236,7 +236,7 @@ static NOT_INLINED void sum_with_overlap(const double* in, double* out, int coun
 static void no_overlap(void) {
   enum { kCount = 250000 };
   double *in = calloc(kCount, sizeof *in), *out = calloc(kCount, sizeof *out);
-  for (int step = 0; step < (right ? kSteps : 60); ++step) {
+  for (int step = 0; step < (right ? kSteps : 300); ++step) {
     if (right) {
       sum_with_overlap(in, out, 100);
     } else {

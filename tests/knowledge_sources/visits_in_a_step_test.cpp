@@ -9,8 +9,8 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 // One long round in `visits`, the first at `offset`; each `output`-th long one takes six times as long.
-std::vector<double> rounds(std::size_t count, std::size_t visits, std::size_t offset, double ratio,
-                           std::size_t output = SIZE_MAX) {
+std::vector<double> step_durations(std::size_t count, std::size_t visits, std::size_t offset, double ratio,
+                                   std::size_t output = SIZE_MAX) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> noise(0.7, 1.4);
   std::vector<double> seconds;
@@ -24,17 +24,17 @@ std::vector<double> rounds(std::size_t count, std::size_t visits, std::size_t of
 TEST(VisitsInAStep, AreFoundByTheirPattern) {
   for (const std::size_t visits : {2u, 3u, 4u, 6u}) {
     for (const std::size_t offset : {std::size_t{0}, visits - 1}) {
-      EXPECT_EQ(visits_in_a_step(rounds(601, visits, offset, 20)), visits);
-      EXPECT_EQ(visits_in_a_step(rounds(601, visits, offset, 20, 10)), visits) << "what is done now and then";
+      EXPECT_EQ(visits_in_a_step(step_durations(601, visits, offset, 20)), visits);
+      EXPECT_EQ(visits_in_a_step(step_durations(601, visits, offset, 20, 10)), visits) << "what is done now and then";
     }
   }
 }
 
 TEST(VisitsInAStep, IterationsThatDifferStayApart) {
-  EXPECT_EQ(visits_in_a_step(rounds(600, 1, 0, 1)), 1u);
-  EXPECT_EQ(visits_in_a_step(rounds(600, 2, 0, 2)), 1u);    // two kinds of step
-  EXPECT_EQ(visits_in_a_step(rounds(600, 10, 9, 20)), 1u);  // every tenth writes
-  EXPECT_EQ(visits_in_a_step(rounds(15, 2, 0, 20)), 1u);    // too few to say
+  EXPECT_EQ(visits_in_a_step(step_durations(600, 1, 0, 1)), 1u);
+  EXPECT_EQ(visits_in_a_step(step_durations(600, 2, 0, 2)), 1u);    // two kinds of step
+  EXPECT_EQ(visits_in_a_step(step_durations(600, 10, 9, 20)), 1u);  // every tenth writes
+  EXPECT_EQ(visits_in_a_step(step_durations(15, 2, 0, 20)), 1u);    // too few to say
   EXPECT_EQ(visits_in_a_step({}), 1u);
 }
 

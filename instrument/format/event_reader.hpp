@@ -25,7 +25,7 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool is_context(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kContext;
 }
-// Such an extension precedes its call.
+// True for extensions that a pack has before their call.
 [[nodiscard]] constexpr bool is_ahead(const MpiRecord& record) { return is_arguments(record) || is_context(record); }
 // True if `tag` of a record of this shape holds the bytes that this rank received.
 [[nodiscard]] constexpr bool goes_both_ways(Shape shape) {

@@ -78,8 +78,8 @@ class OwnFolder {
   }
 
  private:
-  // A file server that does not know this user, or maps root to the user "nobody", shows this user's files as those of
-  // "nobody".
+  // A file server may not know this user, or may treat root as an ordinary user. It then reports user id 65534 or -2 as
+  // the owner of this user's files.
   [[nodiscard]] bool is_own(const struct stat& folder) const noexcept {
     if ((folder.st_mode & (S_IWGRP | S_IWOTH)) != 0) return false;
     if (folder.st_uid == static_cast<uid_t>(call_kernel(SYS_geteuid))) return true;

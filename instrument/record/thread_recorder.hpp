@@ -92,7 +92,7 @@ class alignas(64) ThreadRecorder {
   // A call is recorded from here on. If the thread dies before the end of the record, the call is discarded.
   void begin_call() { mpi_.whole = mpi_.cursor; }
 
-  // Adds a sample that the thread's own signal handler took outside MPI calls; it goes out with the MPI records. The
+  // Adds a sample that the thread's own signal handler took outside MPI calls. It is sent with the MPI records. The
   // handler interrupted the program, not this library. Async-signal-safe.
   void note_sample(const SampleRecord& sample, std::uint64_t weight) noexcept;
 

@@ -126,7 +126,7 @@ TEST_F(OwnFolderTest, NothingOfAnotherUserIsUsed) {
   EXPECT_EQ(OwnFolder(path_.c_str()).read("foreign"), -EPERM);
 }
 
-// File servers show files of a user whom they do not know as those of "nobody".
+// File servers report user id 65534 as the owner of files whose user they do not know.
 TEST_F(OwnFolderTest, FilesOfUserNobodyAreOwnWhereThisUserCanWrite) {
   SKIP_UNLESS_ROOT();
   constexpr uid_t kNobody = 65534;

@@ -1,5 +1,4 @@
 // The command `ardoise`: measures a launch (options.cpp), or runs one of the commands in command_table.hpp.
-#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -43,7 +42,7 @@ int run(int argc, char** argv) {
     argv[1] = help;
     argc = 2;
   }
-  if (argc > 1 && std::ranges::find(kCommands, std::string_view(argv[1]), &Command::name) != kCommands.end()) {
+  if (argc > 1 && command_named(argv[1]) != nullptr) {
     speaker() += ' ' + std::string(argv[1]);
     return run_command(argc - 1, argv + 1);
   }

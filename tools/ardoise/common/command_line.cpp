@@ -50,17 +50,16 @@ void check_words(const Command& command, const std::vector<std::string>& given) 
     throw UsageError(fmt::format("'{}' is one word too many: {}", given[words.size()], hint));
 }
 
-const Command& find_command(std::string_view name) {
-  const auto found = std::ranges::find(kCommands, name, &Command::name);
-  if (found == kCommands.end()) throw std::logic_error("no such command");
-  return *found;
-}
-
 bool is_needed(const Option& row) { return row.has_value() && analyzer::shown_default(row).empty(); }
 
 }  // namespace
 
-CommandLine::CommandLine(int argc, const char* const* argv) : command_(find_command(argv[0])) {
+const Command* command_named(std::string_view name) {
+  const auto found = std::ranges::find(kCommands, name, &Command::name);
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+CommandLine::CommandLine(int argc, const char* const* argv) : command_(*command_named(argv[0])) {
   CLI::App app{"", fmt::format("ardoise {}", command_.name)};
   app.formatter_fn([this](const auto*, auto&&...) { return help_of(command_); });
   for (const Option& row : command_.options) analyzer::add_row(app, row, values_);

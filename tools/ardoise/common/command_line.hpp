@@ -15,9 +15,12 @@ class App;
 
 namespace ardoise::launcher {
 
+// nullptr: no command has this name.
+[[nodiscard]] const Command* command_named(std::string_view name);
+
 class CommandLine {
  public:
-  // argv[0] is the name of a command. Throws UsageError for wrong words or options.
+  // argv[0] must be the name of a command. Throws UsageError for wrong words or options.
   CommandLine(int argc, const char* const* argv);
 
   std::optional<int> status;  // set: --help was printed, end with this status

@@ -30,25 +30,21 @@ KEEP void truth_third(int units) {
   __asm__ volatile("");
 }
 
-/* The CPU time since *before, which becomes now, into one of the sums. */
-static void add(long long cpu[4], int function, long long* before) {
-  if (cpu == NULL) return;
-  const long long now = cpu_ns();
-  cpu[function] += now - *before;
-  *before = now;
-}
+static long long read_clock(const long long* cpu) { return cpu == NULL ? 0 : cpu_ns(); }
 
 void truth_run(int rounds, void (*late)(int), long long cpu[4]) {
   const int fortran = kTruthFortran;
-  long long before = cpu_ns();
-  for (int round = 0; round < rounds; ++round) {
-    truth_a(kTruthHalf);
-    add(cpu, 0, &before);
-    truth_third(kTruthThird);
-    add(cpu, 1, &before);
-    late(kTruthLate);
-    add(cpu, 2, &before);
-    truth_fortran(&fortran);
-    add(cpu, 3, &before);
+  const int calls = cpu == NULL ? 1 : kTruthCalls;
+  for (int round = 0; round < rounds; round += calls) {
+    long long ends[5] = {read_clock(cpu)};
+    for (int i = 0; i < calls; ++i) truth_a(kTruthHalf);
+    ends[1] = read_clock(cpu);
+    for (int i = 0; i < calls; ++i) truth_third(kTruthThird);
+    ends[2] = read_clock(cpu);
+    for (int i = 0; i < calls; ++i) late(kTruthLate);
+    ends[3] = read_clock(cpu);
+    for (int i = 0; i < calls; ++i) truth_fortran(&fortran);
+    ends[4] = read_clock(cpu);
+    for (int i = 0; i < 4 && cpu != NULL; ++i) cpu[i] += ends[i + 1] - ends[i];
   }
 }

@@ -15,7 +15,10 @@ static inline __attribute__((always_inline)) void truth_spin(long units) {
 /* Units of one round: 100 in all, in steps small enough to be mixed evenly. */
 enum { kTruthHalf = 50, kTruthThird = 30, kTruthLate = 15, kTruthFortran = 5 };
 
+/* Calls of one function between two reads of the clock: a read takes 1 % of a round, in equal parts from all functions. */
+enum { kTruthCalls = 10 };
+
 /* Adds the CPU time of each of the four to cpu, ns, unless that is null: on a virtual machine whose processor is taken
- * away for some milliseconds, the kernel counts these in the function that ran. */
+ * away for some milliseconds, the kernel counts these in the function that ran. rounds: a multiple of kTruthCalls. */
 void truth_run(int rounds, void (*late)(int), long long cpu[4]);
 #endif

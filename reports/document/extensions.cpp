@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kRows = 60, kColumns = 8, kSummaryRows = 4, kSummaryColumns = 6, kSummaryWidth = 24;
+constexpr std::size_t kExtensionRows = 60, kColumns = 8, kSummaryRows = 4, kSummaryColumns = 6, kSummaryWidth = 24;
 constexpr std::size_t kPageWidth = 108;  // characters
 
 std::string cell_text(const Json& cell) {
@@ -66,10 +66,10 @@ Section extensions(const Application& app) {
     if (row_count > kSummaryRows)
       section.summary.push_back(
           remark(fmt::format("{} more in the report.", counted(row_count - kSummaryRows, "row"))));
-    Table table = table_of(*columns, *rows, kColumns, kRows);
+    Table table = table_of(*columns, *rows, kColumns, kExtensionRows);
     for (Column& column : table.columns) column.width = kPageWidth / table.columns.size() - 2;
     section.blocks = {note({{"From the plug-in "}, code(plugin, 80), {"."}}), std::move(table)};
-    add_rest(section.blocks, row_count, kRows, "rows");
+    add_rest(section.blocks, row_count, kExtensionRows, "rows");
     all.sections.push_back(std::move(section));
   }
   return all;

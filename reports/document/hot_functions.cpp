@@ -11,7 +11,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kHotFunctions = 20, kLines = 10, kSummaryFunctions = 4, kNameWidth = 30;
+constexpr std::size_t kHotFunctions = 20, kHotLines = 10, kSummaryFunctions = 4, kNameWidth = 30;
 constexpr double kShownShare = 0.95;         // of what was sampled
 constexpr double kLeastSummaryShare = 0.01;  // of a function; the report also shows smaller ones
 
@@ -133,7 +133,7 @@ Section hot_lines(const Application& a) {
                {fmt::format("half width at {:.0f} %", s.confidence * 100), true, 11},
                "Share"},
               {}};
-  for (std::size_t i = 0; i < std::min(kLines, s.lines.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kHotLines, s.lines.size()); ++i) {
     const SampledLine& l = s.lines[i];
     if (l.self < 0.01 * s.self && i >= 5) break;
     table.rows.push_back({code(fmt::format("{}:{}", base_name(l.source_file), l.line), 70),

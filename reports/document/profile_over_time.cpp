@@ -14,7 +14,7 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr std::size_t kRows = 8, kMostSeries = 6, kFunctionRows = 4;
+constexpr std::size_t kCallRows = 8, kMostSeries = 6, kFunctionRows = 4;
 constexpr double kWorthARow = 0.25;  // of a call's time: waiting
 
 double seconds_in(const SnapshotSeries& s) { return std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0); }
@@ -136,7 +136,7 @@ Table side_by_side(const Application& a, const SnapshotSeries& s) {
     }
     table.rows.push_back(std::move(cells));
   }
-  for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kCallRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
     if (calls.function.empty()) continue;
     const auto all = rank_means(s, calls.seconds), waiting = rank_means(s, calls.waiting_seconds);

@@ -14,8 +14,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10, kPathParts = 8;
-constexpr double kLeastShare = 0.001;  // of all waiting; smaller entries are omitted
+constexpr std::size_t kWaitSites = 15, kWaitingPairs = 6, kShownCauses = 10, kPathParts = 8;
+constexpr double kLeastWaitingShare = 0.001;  // of all waiting; smaller entries are omitted
 constexpr double kCauseShare = 0.01, kPathShare = 0.01, kOfProcessors = 0.02;
 
 double all_waiting(const Waiting& waiting) {
@@ -65,7 +65,7 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
   if (!origins.empty()) table.columns.emplace_back("Caused by it");
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
-    if (++pairs > kPairs) continue;
+    if (++pairs > kWaitingPairs) continue;
     // Ranks of other programs have their sums in those programs.
     const auto of_awaited = [&](const std::vector<double>& by_rank) {
       const std::uint32_t own = edge.awaited - a.first_rank;
@@ -90,7 +90,7 @@ Table other_table(const Application& a, double least, std::size_t& others) {
               {}};
   for (const WaitedOther& other : a.waiting.others) {
     if (other.seconds < least) break;
-    if (++others > kPairs) continue;
+    if (++others > kWaitingPairs) continue;
     const bool is_known = !other.cause.kind.empty();
     const std::string cause = is_known ? cause_in_words(a, other.cause) : "(unknown)";
     table.rows.push_back({code(other.program, 40), exact(other.rank), seconds(other.seconds),
@@ -225,11 +225,11 @@ Section waiting(const Application& a) {
     std::size_t sites = 0, pairs = 0;
     if (a.waiting.efficiency.parallel > 0) section.blocks.push_back(efficiency_facts(a.waiting.efficiency));
     section.blocks.push_back(pattern_table(a));
-    Table where = site_table(a, kLeastShare * all, sites);
+    Table where = site_table(a, kLeastWaitingShare * all, sites);
     const std::size_t sites_shown = where.rows.size();
     section.blocks.push_back(std::move(where));
     add_rest(section.blocks, sites, sites_shown, "call sites", "waits");
-    Table whom = pair_table(a, kLeastShare * all, pairs);
+    Table whom = pair_table(a, kLeastWaitingShare * all, pairs);
     const std::size_t pairs_shown = whom.rows.size();
     if (pairs_shown != 0) section.blocks.push_back(std::move(whom));
     add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
@@ -238,7 +238,7 @@ Section waiting(const Application& a) {
           remark("Caused by it: along a chain of waits, all waiting counts for the rank that delayed the first one (an "
                  "estimate)."));
     std::size_t others = 0;
-    Table other = other_table(a, kLeastShare * all, others);
+    Table other = other_table(a, kLeastWaitingShare * all, others);
     const std::size_t others_shown = other.rows.size();
     if (others_shown != 0) section.blocks.push_back(std::move(other));
     add_rest(section.blocks, others, others_shown, "ranks of other programs");

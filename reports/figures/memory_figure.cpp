@@ -11,7 +11,7 @@
 namespace ardoise::reports {
 
 namespace {
-constexpr double kLeastGrowth = 16e6, kFlat = 1.2;  // bytes, and as a ratio: smaller growth is not shown
+constexpr double kLeastShownGrowth = 16e6, kFlat = 1.2;  // bytes, and as a ratio: smaller growth is not shown
 }  // namespace
 
 Figure memory_figure(const Application& app) {
@@ -30,7 +30,7 @@ Figure memory_figure(const Application& app) {
     bands.push_back({of_ranks.front(), of_ranks[of_ranks.size() / 2], of_ranks.back()});
   }
   const double top = bands.back().most;
-  if (top < kFlat * bands.front().most || top < bands.front().most + kLeastGrowth) return {};
+  if (top < kFlat * bands.front().most || top < bands.front().most + kLeastShownGrowth) return {};
   const double h = 90, y0 = 18, seconds = memory.bin_seconds * static_cast<double>(bins);
   const auto draw = [=](Canvas& canvas, FigureFolder&) {
     const Rgb line{0.15, 0.35, 0.6}, band{0.78, 0.85, 0.93};

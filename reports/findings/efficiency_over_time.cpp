@@ -25,7 +25,7 @@ struct RankGrid {
 };
 
 // Merges pairs of bins until a bin is as wide as `bin_seconds`.
-RankGrid joined(RankGrid grid, double bin_seconds) {
+RankGrid with_wider_bins(RankGrid grid, double bin_seconds) {
   while (grid.bin_seconds < 0.75 * bin_seconds) {
     RankGrid wider{grid.groups, (grid.bins + 1) / 2, 2 * grid.bin_seconds, {}};
     for (std::uint32_t group = 0; group < grid.groups; ++group) {
@@ -83,7 +83,7 @@ void fill_efficiencies(Application& a) {
   if (a.temporal.bins == 0 || a.temporal.groups != waiting.over_time.groups) return;
   double width = std::max(a.temporal.bin_seconds, waiting.over_time.bin_seconds);
   while (a.wall_seconds / width > kMostBins) width *= 2;
-  const RankGrid mpi = joined(in_mpi(a), width), waits = joined(in_waiting(a), width);
+  const RankGrid mpi = with_wider_bins(in_mpi(a), width), waits = with_wider_bins(in_waiting(a), width);
   EfficiencyOverTime& over_time = waiting.efficiency_over_time;
   over_time.bin_seconds = width;
   for (std::uint32_t bin = 0; bin < mpi.bins; ++bin) {

@@ -13,8 +13,8 @@ namespace ardoise::reports {
 namespace {
 constexpr double kLeastSamples = 20;   // difference, in samples
 constexpr double kRankDeviations = 4;  // of the rank's samples
-constexpr double kLeastShare = 0.05;   // of all samples of the rank
-constexpr double kFromOneCaller = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
+constexpr double kLeastRankShare = 0.05;   // of all samples of the rank
+constexpr double kFromOneCaller = 0.9, kMostOfExtraWork = 0.8, kClearly = 1.1;
 
 // ", called by step": the caller with nearly all of it; "": several callers.
 std::string caller(const SampleProfile& s, std::uint32_t function) {
@@ -31,7 +31,7 @@ namespace {
 
 bool is_chance(const SampleProfile& s, const ExtraWork& work, std::uint32_t rank) {
   const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on average
-  return work.more() < kLeastShare * s.per_rank.all[rank] || work.more() < kLeastSamples * weight ||
+  return work.more() < kLeastRankShare * s.per_rank.all[rank] || work.more() < kLeastSamples * weight ||
          work.more() < kRankDeviations * std::sqrt(work.own * weight);
 }
 
@@ -67,7 +67,7 @@ std::optional<ExtraWork> extra_work(const Application& a, std::uint32_t rank) {
   for (std::size_t i = 0; i < s.per_rank.uneven.size(); ++i) {
     ExtraWork work = compared(s.per_rank.uneven[i], s.per_rank.total, i, ranks, rank);
     work.hottest = itself->function;
-    if (!is_named_code(s.functions[work.function]) || work.more() < kMostOfIt * itself->more() ||
+    if (!is_named_code(s.functions[work.function]) || work.more() < kMostOfExtraWork * itself->more() ||
         is_chance(s, work, rank))
       continue;
     const double part = work.more() / work.own, of_best = best.more() / best.own;

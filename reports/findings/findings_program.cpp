@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSamples = 100;  // fewer are not judged
 constexpr double kLeastMentioned = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
-constexpr std::size_t kLines = 3;
+constexpr std::size_t kNamedLines = 3;
 
 // A share of CPU time as a share of the ranks' time.
 double weight_of(const Facts& facts, double share_of_cpu) {
@@ -161,7 +161,7 @@ struct Hottest {
 
   // False: the limit is reached.
   bool add(const SampleProfile& s, std::uint32_t in, double self, std::string place) {
-    if (shown == kLines || self < 0.03 * s.self) return false;
+    if (shown == kNamedLines || self < 0.03 * s.self) return false;
     if (shown++ == 0) function = in;
     sum += self;
     places += fmt::format("{}{} ({})", shown == 1 ? "" : ", ", std::move(place), human_share(self / s.self));

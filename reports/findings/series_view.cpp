@@ -19,7 +19,7 @@ namespace {
 constexpr double kSlow = 1.5;          // times the median of the snapshots around
 constexpr double kOfTheSlowest = 0.1;  // of the slowest one's excess: a smaller excess is no outlier
 constexpr double kMentioned = 0.25;    // of the difference: worth mentioning
-constexpr double kMostOfIt = 0.5;      // of the difference: the main reason
+constexpr double kMainReason = 0.5;      // of the difference: the main reason
 constexpr std::size_t kFewestPeriods = 4;
 constexpr double kLeastComplete = 0.9, kLeastCovered = 0.5;
 constexpr std::size_t kRanges = 4;   // named one by one
@@ -116,7 +116,7 @@ std::string function_that_grew(const SampleProfile& samples, const SnapshotSerie
     if (of_each > growth) most = &each;
     growth = std::max(growth, of_each);
   }
-  if (most == nullptr || growth < kMostOfIt * longer) return "";
+  if (most == nullptr || growth < kMainReason * longer) return "";
   return in_sentence(name_as_sampled(samples, most->symbol, most->source_file, most->line));
 }
 
@@ -125,7 +125,7 @@ bool waits_longer(const SnapshotSeries& s, const SnapshotCalls& calls, const std
                   const std::vector<std::size_t>& than) {
   const double longer = mean_of(s, calls.seconds, these) - mean_of(s, calls.seconds, than),
                waiting = mean_of(s, calls.waiting_seconds, these) - mean_of(s, calls.waiting_seconds, than);
-  return longer > 0 && waiting >= kMostOfIt * longer;
+  return longer > 0 && waiting >= kMainReason * longer;
 }
 
 std::string name_of_calls(const SnapshotCalls& calls) { return calls.function + " in " + in_sentence(name_of(calls)); }
@@ -258,7 +258,7 @@ std::string main_difference(const Application& app, const SnapshotSeries& s, con
     calls_longer = std::max(calls_longer, of_each);
   }
   const Growth own = greatest_growth(app, s, these, than);
-  if (own.these - own.than >= kMostOfIt * longer) {
+  if (own.these - own.than >= kMainReason * longer) {
     std::string text = fmt::format("{} outside MPI and I/O for {} instead of {}", own.ranks, human_seconds(own.these),
                                    human_seconds(own.than));
     if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
@@ -268,7 +268,7 @@ std::string main_difference(const Application& app, const SnapshotSeries& s, con
                           waits_longer(s, *most, these, than) ? ", mostly waiting" : "");
     return text;
   }
-  if (most == nullptr || calls_longer < kMostOfIt * longer) return "";
+  if (most == nullptr || calls_longer < kMainReason * longer) return "";
   const auto of_which = [&](double waiting) {
     return waits_longer(s, *most, these, than) ? fmt::format(", of which {} waiting", human_seconds(waiting)) : "";
   };

@@ -33,7 +33,7 @@ constexpr std::array<Words, 17> kWords{
      {"init", "wait at init", "Wait in MPI_Init (before the run)"},
      {"finalize", "wait at finalize", "Wait in MPI_Finalize (after the run)"}}};
 
-constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;
+constexpr double kMostlyKnown = 0.95, kDominantShare = 0.5;
 
 const Words* words_of(const std::string& pattern) {
   const auto found = std::ranges::find_if(kWords, [&](const Words& each) { return pattern == each.pattern; });
@@ -125,7 +125,7 @@ double waiting_for_others(const Application& a) {
 const WaitedOther* most_awaited_other(const Application& a) {
   if (a.waiting.others.empty()) return nullptr;
   const WaitedOther& most = a.waiting.others.front();
-  return most.seconds >= kStandsOut * waiting_for_ranks(a) ? &most : nullptr;
+  return most.seconds >= kDominantShare * waiting_for_ranks(a) ? &most : nullptr;
 }
 
 double seconds_of_calls(const Application& a, const WaitSite& site) {
@@ -165,7 +165,7 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   const auto& origins = ranks.origin_seconds.size() == caused.size() ? ranks.origin_seconds : caused;
   const double all = waiting_for_ranks(a);
   const auto most = std::ranges::max_element(origins);
-  if (!(all > 0) || most == origins.end() || *most < kStandsOut * all) return {};
+  if (!(all > 0) || most == origins.end() || *most < kDominantShare * all) return {};
   const auto rank = static_cast<std::uint32_t>(most - origins.begin());
   // Ranks that wait for each other in a ring have no first one.
   if (is_late_in_turn(a, rank)) return {};

@@ -50,7 +50,7 @@ step() {
 # Compiles code that several stages share (dev and mpich) once. The cache is in the tree, beside the builds.
 compile_once() {
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
-  export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+  export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 }
 
 # Settings for Open MPI in a container: root is allowed, more ranks than cores, waiting ranks yield.

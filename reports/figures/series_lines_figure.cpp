@@ -22,7 +22,7 @@ constexpr std::size_t kLinesShown = 4, kFewestRounds = 8;
 constexpr double kLeastShown = 0.02;  // of the time of the series
 constexpr double kChanges = 1.5;  // ratio of a line's 90 % and 10 % quantiles: a line that changes less is not shown
 constexpr double kPanelHeight = 52, kBetweenPanels = 10;
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // One quantity of several calls; NaN: no value.
 struct LinesPanel {
@@ -65,12 +65,12 @@ std::vector<LinesPanel> panels_of(const SnapshotSeries& s, const std::vector<con
     double in_call = 0, all = 0;
     for (std::size_t i = 0; i < s.seconds.size(); ++i) {
       const auto count = static_cast<double>(each->calls[i]);
-      of_time.push_back(count > 0 ? each->seconds[i] / count : kNone);
-      of_bytes.push_back(count > 0 && each->bytes[i] > 0 ? static_cast<double>(each->bytes[i]) / count : kNone);
+      of_time.push_back(count > 0 ? each->seconds[i] / count : kMissing);
+      of_bytes.push_back(count > 0 && each->bytes[i] > 0 ? static_cast<double>(each->bytes[i]) / count : kMissing);
       in_call += each->seconds[i];
       all += s.seconds[i] * ranks;
-      of_all.push_back(all > 0 ? in_call / all : kNone);
-      of_calls.push_back(count > 0 ? count / ranks / static_cast<double>(s.rounds[i]) : kNone);
+      of_all.push_back(all > 0 ? in_call / all : kMissing);
+      of_calls.push_back(count > 0 ? count / ranks / static_cast<double>(s.rounds[i]) : kMissing);
     }
     time.lines.push_back(std::move(of_time));
     bytes.lines.push_back(std::move(of_bytes));
@@ -118,9 +118,9 @@ void draw_panel(Canvas& canvas, double y0, const LinesPanel& panel) {
     const auto x = [&](std::size_t i) {
       return kTimeLeft + kTimePlot * static_cast<double>(i) / static_cast<double>(line.size());
     };
-    double before = kNone;
+    double before = kMissing;
     for (std::size_t i = 0; i < line.size(); ++i) {
-      const double y = line[i] > 0 ? y0 + kPanelHeight * (1 - axis.share(line[i])) : kNone;
+      const double y = line[i] > 0 ? y0 + kPanelHeight * (1 - axis.share(line[i])) : kMissing;
       if (!std::isnan(y)) {
         canvas.line(x(i), y, x(i + 1), y, 0.8, kClassColours[number]);
         if (!std::isnan(before)) canvas.line(x(i), before, x(i), y, 0.8, kClassColours[number]);

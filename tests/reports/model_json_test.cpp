@@ -28,7 +28,8 @@ std::string temporary(const std::string& name) { return ::testing::TempDir() + "
 // The written model with one change, as text.
 template <class Change>
 std::string changed(Change&& change) {
-  Json json = Json::parse(profile_to_json(testing::synthetic_run(8)));
+  static const Json written = Json::parse(profile_to_json(testing::synthetic_run(8)));
+  Json json = written;
   change(json, json["applications"][0]);
   return json.dump();
 }

@@ -1,5 +1,5 @@
 // Events that the kernel counts for one thread (perf_event_open): their names, and counters of them. sample_timer.cpp
-// uses them for interrupts, sampler.cpp reads counters with every sample.
+// uses them for interrupts, sampler_handler.cpp reads counters with every sample.
 #pragma once
 
 #include <array>

@@ -40,6 +40,8 @@ std::optional<std::uint64_t> status_number(const std::string& path, std::string_
 
 }  // namespace
 
+std::uint32_t own_tid() noexcept { return static_cast<std::uint32_t>(::syscall(SYS_gettid)); }
+
 std::vector<std::uint32_t> running_tasks() {
   std::vector<std::uint32_t> tasks;
   const long directory = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -7,6 +7,8 @@
 
 namespace ardoise::instrument {
 
+// Thread id of the caller. Async-signal-safe.
+[[nodiscard]] std::uint32_t own_tid() noexcept;
 // Thread ids of all threads of this process, including the caller's.
 [[nodiscard]] std::vector<std::uint32_t> running_tasks();
 // Thread `tid` blocks this signal. True also if that cannot be determined.

@@ -4,7 +4,10 @@
 //
 //   timer ──signal──▶ handler (sampler_handler.cpp): unwind ──▶ context ──▶ SampleStore
 //   wrapper's or hook's exit ──count_call()──▶ the call's context, exact sums
-//   flush(), finish() ──▶ kContexts, kContextTotals packs, kCounters and kSamplerTotals definitions ──▶ Sender
+//   flush(), finish() ──▶ ContextSender: kContexts, kContextTotals packs, kSamplerTotals definitions ──▶ Sender
+//
+// The implementation is in sampler.cpp (construction, flush, end) and in a file for each further part: sampler_start,
+// sampler_costs, sampler_threads, sampler_calls, sampler_live, sampler_modules, sampler_handler.
 //
 // Signal safety is explained in sampled_thread.hpp and machine/activity.hpp.
 #pragma once
@@ -19,6 +22,7 @@
 #include "blackboard/threads/mutex.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/record/recorder.hpp"
+#include "instrument/sampling/context_sender.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
 #include "instrument/settings/sampler_settings.hpp"
 
@@ -105,47 +109,61 @@ class Sampler {
   void handle(const void* ucontext) noexcept;
 
  private:
-  [[nodiscard]] std::uint32_t context_of(SampledThread& thread, const ObservedFrame& frame) noexcept;
-  void count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
+  // sampler.cpp
+  void say_once(std::atomic_flag& said, std::string_view sentence);
+  void wait_until_unused() noexcept;
+
+  // sampler_start.cpp
   bool choose_signal();
+  void keep_off_alternate_stacks() const;
   void choose_trigger();
   void set_base_rate(const SampleTrigger& reached_by);
-  void keep_off_alternate_stacks() const;
   void choose_counters();
+
+  // sampler_costs.cpp
   void measure_costs();
   [[nodiscard]] std::uint64_t measure_interrupts() noexcept;
   void allow_posix_timers();
   [[nodiscard]] std::uint64_t measure_switch() const noexcept;
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
-  SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
-  [[nodiscard]] SampleTrigger trigger_for(const SampledThread& thread) const noexcept;
-  void look_at_caller(SampledThread& thread) noexcept;
-  void arm(SampledThread& thread);
-  [[nodiscard]] bool lets_in_handler(const SampledThread& thread);
-  void start_timer(SampledThread& thread);
-  void lower_to_cost(SampledThread& thread);
-  void release(SampledThread* thread);
-  void wait_until_unused() noexcept;
+
+  // sampler_threads.cpp
   void reap();
-  void watch_modules();
+  void release(SampledThread* thread);
+  SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
+  void look_at_caller(SampledThread& thread) noexcept;
+  [[nodiscard]] bool lets_in_handler(const SampledThread& thread);
+  void arm(SampledThread& thread);
+  void lower_to_cost(SampledThread& thread);
+  [[nodiscard]] SampleTrigger trigger_for(const SampledThread& thread) const noexcept;
+  void start_timer(SampledThread& thread);
+
+  // sampler_calls.cpp
+  void count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
+  [[nodiscard]] std::uint32_t context_of(SampledThread& thread, const ObservedFrame& frame) noexcept;
+
+  // sampler_live.cpp
+  void follow_live(SampledThread& thread, std::uint64_t tick) noexcept;
+
+  // sampler_modules.cpp
   void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
+  void watch_modules();
+
+  // sampler_handler.cpp
+  [[nodiscard]] std::uint64_t read_clock() const noexcept;
+  [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
+  [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
   void store_remaining_kernel_time(SampledThread& thread) noexcept;  // of the calling thread, at the end
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
-  void follow_live(SampledThread& thread, std::uint64_t tick) noexcept;
+
   [[nodiscard]] std::uint64_t base_period() const noexcept { return live_.period.load(std::memory_order_relaxed); }
-  [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
-  [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) / ticks_per_second_ * 1e9);
   }
-  [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
-  void send_contexts(SampledThread& thread, bool beyond_budget);
-  void send_call_sums(SampledThread& thread, bool beyond_budget) noexcept;
-  void define_totals(SampledThread& thread, std::uint64_t tick);
-  void say_once(std::atomic_flag& said, std::string_view sentence);
 
   Recorder& recorder_;
+  ContextSender context_sender_;
   const SamplerSettings settings_;
   const double ticks_per_second_;
   void (*const say_)(std::string_view);

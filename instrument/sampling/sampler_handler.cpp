@@ -1,7 +1,6 @@
 // The signal handler of sampling and the functions that it calls: see sampler.hpp. No function here allocates, locks or
 // waits.
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -157,14 +156,6 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
   return thread.timer.start(trigger_for(thread), thread.tid, base_period() << samples.rate_shift()) == 0;
 }
 
-void Sampler::follow_live(SampledThread& thread, std::uint64_t tick) noexcept {
-  const std::uint32_t version = live_.version.load(std::memory_order_acquire);
-  const bool is_event = trigger_.mode == SampleMode::kEvent;
-  if (thread.recorder->samples.set_base(live_.hertz.load(std::memory_order_relaxed), is_event ? base_period() : 0,
-                                        live_.share.load(std::memory_order_relaxed), tick))
-    thread.live_version = version;
-}
-
 void Sampler::handle(const void* ucontext) noexcept {
   // Read before the handler's own time is measured: reading the CPU time makes the kernel check the thread's time
   // slice, so on a crowded machine the thread may lose the processor here. The cost of the read itself is known.
@@ -234,7 +225,7 @@ void Sampler::after_failed_exec() noexcept {
 }
 
 SampledThread* Sampler::attach() noexcept {
-  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  const std::uint32_t tid = own_tid();
   for (Waiting& waiting : waiting_) {
     if (waiting.tid.load(std::memory_order_acquire) != tid) continue;
     SampledThread* const thread = waiting.thread;

@@ -12,7 +12,7 @@ void Sampler::before_unload(std::span<const LoadedModule> loaded) {
   const MutexLock guard(lock_);
   forget_replaced(loaded);
   // Sends the contexts in the module while it can still be described.
-  for (SampledThread* thread : threads_) send_contexts(*thread, true);
+  for (SampledThread* thread : threads_) context_sender_.send_contexts(*thread, true);
 }
 
 void Sampler::after_unload(std::span<const LoadedModule> before, std::span<const LoadedModule> after) {

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -94,14 +93,6 @@ void remove_all(const fs::path& output) {
   remove_states(output);
   for (const fs::path& file : unsent_pack_files(output)) fs::remove(file, ignored);
   for (const fs::path& file : position_files(output)) fs::remove(file, ignored);
-}
-
-// "12:03:44 UTC".
-std::string time_in_words(std::int64_t time) {
-  const std::time_t seconds = time;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  return fmt::format("{:02}:{:02}:{:02} UTC", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace
@@ -201,7 +192,7 @@ int merge_safe_states(const Options& options) {
     merged.run->complain(fmt::format(
         "{} of {} {} killed: the data received there{} is lost. (Out of memory? Each analyzer takes about --memory.){}",
         missing, reports::counted(facts.analyzer_ranks, "analyzer"), missing == 1 ? "was" : "were",
-        merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
+        merged.kept == missing ? " after " + reports::utc_time(merged.kept_time, "%H:%M:%S UTC") : "",
         left.complete < left.processes ? "" : " Sums of calls are complete, data on single calls is not."));
   }
   // An older profile (--save-every) may exist: the states stay if none was written now.

@@ -1,10 +1,8 @@
 #include "knowledge_sources/reduction/reduction.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "knowledge_sources/calls/functions.hpp"
 #include "knowledge_sources/containers/byte_stream.hpp"
 #include "knowledge_sources/reduction/level_resolver.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -31,7 +30,7 @@ void align_starts(reports::Run& run, std::size_t first_application) {
     start = start > 0 ? start - first : 0;
   }
   if (run.started.empty() && first > 0 && first < 1e11) {
-    run.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(first)));
+    run.started = reports::utc_time(static_cast<std::int64_t>(first), "%Y-%m-%dT%H:%M:%SZ");
   }
 }
 

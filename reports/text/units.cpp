@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <ctime>
 
 namespace ardoise::reports {
 
@@ -61,6 +62,14 @@ std::string human_share(double share) {
   if (percent <= 0) return "0 %";
   if (percent < 0.1) return "< 0.1 %";
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string utc_time(std::int64_t seconds, const char* form) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  ::gmtime_r(&time, &parts);
+  std::array<char, 64> text;
+  return {text.data(), std::strftime(text.data(), text.size(), form, &parts)};
 }
 
 std::string capitalised(std::string text) {

@@ -16,6 +16,9 @@ namespace ardoise::reports {
 // "1 call", "12.3 M calls"
 [[nodiscard]] std::string human_counted(double count, const std::string& singular);
 
+// Seconds since 1970 as a time in UTC. `form`: of strftime, for at most 63 characters.
+[[nodiscard]] std::string utc_time(std::int64_t seconds, const char* form);
+
 [[nodiscard]] std::string capitalised(std::string text);  // ASCII letters only
 
 // "1 rank", "64 ranks"

@@ -50,6 +50,11 @@ TEST(Units, ThreeDigitsAndTheRightUnit) {
   EXPECT_EQ(human_counted(12.3e6, "call"), "12.3 M calls");
 }
 
+TEST(Units, TimesInUtcHaveTheGivenForm) {
+  EXPECT_EQ(utc_time(1'000'000'000, "%Y-%m-%dT%H:%M:%SZ"), "2001-09-09T01:46:40Z");
+  EXPECT_EQ(utc_time(0, "%H:%M:%S UTC"), "00:00:00 UTC");
+}
+
 TEST(EndedBy, IsToldInTheSummary) {
   auto run = testing::synthetic_run(2);
   EXPECT_THAT(summary_text(document_of(run)), Not(HasSubstr("Ended by")));

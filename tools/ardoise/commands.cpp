@@ -1,7 +1,6 @@
 #include "tools/ardoise/commands.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "reports/text/joined.hpp"
 #include "tools/ardoise/common/command_table.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 
@@ -84,7 +84,7 @@ void check_first_word(const std::string& word) {
   throw UsageError(fmt::format(
       "there is no command and no program '{}': the commands are {}, and a launch begins with its launcher, "
       "ardoise mpirun -n 4 ./program.",
-      word, fmt::join(names_of_commands(), ", ")));
+      word, reports::joined(names_of_commands(), ", ")));
 }
 
 }  // namespace ardoise::launcher

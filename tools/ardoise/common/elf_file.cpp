@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <unistd.h>
@@ -47,7 +46,9 @@ std::string build_id_of(Elf* elf) {
     for (std::size_t at = 0; notes != nullptr && (at = gelf_getnote(notes, at, &note, &name, &text)) != 0;) {
       const auto* const bytes = static_cast<const unsigned char*>(notes->d_buf);
       if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || std::memcmp(bytes + name, "GNU", 4) != 0) continue;
-      return fmt::format("{:02x}", fmt::join(bytes + text, bytes + text + note.n_descsz, ""));
+      std::string id;
+      for (std::size_t byte = 0; byte < note.n_descsz; ++byte) id += fmt::format("{:02x}", bytes[text + byte]);
+      return id;
     }
   }
   return {};

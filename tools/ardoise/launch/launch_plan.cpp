@@ -1,7 +1,6 @@
 #include "tools/ardoise/launch/launch_plan.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "reports/text/joined.hpp"
 #include "tools/ardoise/launch/partition_option.hpp"
 #include "vmpi/loader/launch_environment.hpp"
 
@@ -113,7 +113,7 @@ void add_preload(LaunchLine& line, std::size_t place, const Measurement& measure
   if (measurement.partitions.size() > place && measurement.partitions[place]) {
     settings.push_back(fmt::format("{}={}", kPartitionVariable, *measurement.partitions[place]));
     settings.push_back(
-        fmt::format("{}={}", vmpi::kPartitionContextsVariable, fmt::join(joined_with(place, measurement), ",")));
+        fmt::format("{}={}", vmpi::kPartitionContextsVariable, reports::joined(joined_with(place, measurement), ",")));
   }
   set_variables(context, std::move(settings), measurement.preload_by);
 }

@@ -15,6 +15,7 @@
 
 #include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/output_folder/status_file.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/shell_quote.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/common/installation.hpp"
@@ -141,7 +142,7 @@ Measurement describe(const Options& options, const Installation& installation, c
                           shown_command(line, options.no_command)};
   if (!options.on_command_line.empty()) {
     measurement.analyzer.insert(measurement.analyzer.end(),
-                                {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
+                                {"--on-command-line", reports::joined(options.on_command_line, ",")});
   }
   for (auto& word : words_of_launch(options)) measurement.analyzer.push_back(std::move(word));
   return measurement;

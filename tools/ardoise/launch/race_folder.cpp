@@ -17,6 +17,7 @@
 #include "instrument/format/race_file.hpp"
 #include "knowledge_sources/symbols/symbolizer.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/common/elf_file.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
@@ -128,7 +129,7 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
       for (const auto& [known, build] : recorded) names.push_back(known);
       throw UsageError(
           fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
-                      folder.string(), fmt::join(names, ", "), name));
+                      folder.string(), reports::joined(names, ", "), name));
     }
     const auto elf = read_elf(program);
     if (elf && !elf->build_id.empty() && !record->second.empty() && elf->build_id != record->second) {

@@ -2,7 +2,6 @@
 #include "tools/ardoise/live/control.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "instrument/settings/option.hpp"
+#include "reports/text/joined.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/installation.hpp"
 #include "tools/ardoise/common/message.hpp"
@@ -27,7 +27,7 @@ int control(const CommandLine& line) {
     settings.erase(settings.begin());
   }
   if (folder.empty()) folder = find_running_folder();
-  const std::string analyzer = find_installation().analyzer, set = fmt::format("{}", fmt::join(settings, " ")),
+  const std::string analyzer = find_installation().analyzer, set = reports::joined(settings, " "),
                     ranks = line.is_given("ranks") ? line.text("ranks") : "*",
                     program = line.is_given("program") ? line.text("program") : "*",
                     seconds = fmt::format("{}", *instrument::parse_duration(line.text("wait")));

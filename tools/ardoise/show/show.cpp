@@ -1,12 +1,12 @@
 #include "tools/ardoise/show/show.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "instrument/settings/number_ranges.hpp"
 #include "reports/model_json.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/message.hpp"
@@ -25,7 +25,7 @@ template <class List>
 std::string names_of(const List& list) {
   std::vector<std::string> names;
   for (const auto& entry : list) names.emplace_back(entry.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return reports::joined(names, ", ");
 }
 
 const ShownTable& table_named(const std::string& name) {
@@ -40,7 +40,7 @@ std::string tables_by_rank() {
   std::vector<std::string> names;
   for (const ShownTable& table : shown_tables())
     if (table.by_rank) names.push_back(table.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return reports::joined(names, ", ");
 }
 
 bool has_some(const Application& a, const std::string& ranks) {

@@ -1,19 +1,17 @@
 #include "tools/ardoise/trace/trace_info.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <otf2/OTF2_Definitions.h>
 
 #include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <exception>
 #include <map>
 #include <set>
 #include <thread>
 #include <unordered_map>
 
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -140,8 +138,8 @@ void tell_head(InfoText& text, const ArchiveReader& archive, const TraceCounts& 
   if (!anchor.description.empty()) text.line("description", anchor.description);
   if (!anchor.machine.empty()) text.line("machine", anchor.machine);
   if (all.clock.begin_realtime_ns != kUndefined64) {
-    const auto seconds = static_cast<std::time_t>(all.clock.begin_realtime_ns / 1'000'000'000);
-    text.line("began", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds)));
+    const auto seconds = static_cast<std::int64_t>(all.clock.begin_realtime_ns / 1'000'000'000);
+    text.line("began", reports::utc_time(seconds, "%Y-%m-%d %H:%M:%S UTC"));
   }
   const auto seconds = [&](std::uint64_t ticks) {
     return reports::human_seconds(static_cast<double>(ticks) / static_cast<double>(all.clock.ticks_per_second));
@@ -154,7 +152,7 @@ void tell_head(InfoText& text, const ArchiveReader& archive, const TraceCounts& 
   for (const ArchivedSystemNode& node : all.system_tree) ++nodes[node.kind.empty() ? "node" : node.kind];
   std::vector<std::string> tree;
   for (const auto& [kind, count] : nodes) tree.push_back(fmt::format("{} {}", count, kind));
-  if (!tree.empty()) text.line("system tree", fmt::format("{}", fmt::join(tree, ", ")));
+  if (!tree.empty()) text.line("system tree", reports::joined(tree, ", "));
   std::uint64_t processes = 0, accelerators = 0, threads = 0, streams = 0, others = 0;
   for (const ArchivedLocationGroup& group : all.location_groups)
     ++(group.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR ? accelerators : processes);
@@ -221,7 +219,7 @@ void tell_definitions(InfoText& text, const ArchiveDefinitions& all, const Trace
     std::vector<std::string> sizes;
     for (const auto& each : topology.dimensions)
       sizes.push_back(fmt::format("{}{}", each.size, each.is_periodic ? " periodic" : ""));
-    text.row(topology.places.size(), fmt::format("{} {}", topology.name, fmt::join(sizes, " x ")));
+    text.row(topology.places.size(), fmt::format("{} {}", topology.name, reports::joined(sizes, " x ")));
   });
   tell_list(text, "file", all.files, [&](const ArchivedFile& file) {
     text.row(

@@ -4,8 +4,8 @@
 #include <otf2/OTF2_Definitions.h>
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -38,19 +38,18 @@ class CsvRow {
   template <class Number>
   void number(Number value) {
     begin();
-    fmt::format_to(std::back_inserter(text_), "{}", value);
+    text_ += std::to_string(value);
   }
   // Writes an empty field if there is no value.
   void optional(bool has_value, std::uint64_t value) {
     begin();
-    if (has_value) fmt::format_to(std::back_inserter(text_), "{}", value);
+    if (has_value) text_ += std::to_string(value);
   }
   // Writes nanoseconds as seconds, exactly.
   void seconds(std::int64_t ns) {
     begin();
     const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-    fmt::format_to(std::back_inserter(text_), "{}{}.{:09}", ns < 0 ? "-" : "", size / 1'000'000'000,
-                   size % 1'000'000'000);
+    text_ += fmt::format("{}{}.{:09}", ns < 0 ? "-" : "", size / 1'000'000'000, size % 1'000'000'000);
   }
   void end() {
     text_ += '\n';

@@ -18,16 +18,28 @@ namespace ardoise::analyzer {
   return row.initial.empty() ? row.default_words : row.initial;
 }
 
-// Lines of at most 80 characters.
-[[nodiscard]] inline std::string wrapped(std::string text) {
-  constexpr std::size_t kWidth = 80;
-  for (std::size_t line = 0; text.size() - line > kWidth;) {
-    const std::size_t space = text.rfind(' ', line + kWidth);
-    if (space == std::string::npos || space <= line) break;
-    text[space] = '\n';
-    line = space + 1;
-  }
+// "report folder; DIR-2 ... if it has files [ardoise-report]"
+[[nodiscard]] inline std::string described(const instrument::Option& row) {
+  std::string text(row.help);
+  if (const auto shown = shown_default(row); !shown.empty() && shown != "none")
+    text.append(" [").append(shown).append("]");
   return text;
+}
+
+// Lines of --help for an option: "  --limit N               print this many rows at most [all]"
+[[nodiscard]] inline std::string help_line(const std::string& name, std::string help) {
+  constexpr std::size_t kColumn = 26, kWidth = 80;
+  std::string line = "  " + name;
+  line.append(line.size() + 2 > kColumn ? 2 : kColumn - line.size(), ' ');
+  for (std::size_t from = 0; line.size() - from + help.size() > kWidth;) {
+    const std::size_t space = help.rfind(' ', kWidth - (line.size() - from));
+    if (space == help.npos) break;
+    line.append(help, 0, space) += '\n';
+    from = line.size();
+    line.append(kColumn, ' ');
+    help.erase(0, space + 1);
+  }
+  return line + help + '\n';
 }
 
 // Adds the row to `app`; what is typed goes to `values`, which must stay until `app` has parsed.
@@ -36,10 +48,10 @@ inline void add_row(CLI::App& app, const instrument::Option& row, instrument::Op
   const std::string name = letter + "--" + std::string(row.name);
   if (!row.has_value()) {
     app.add_flag_callback(
-        name, [&] { values.give(row, "on"); }, wrapped(std::string(row.help)));
+        name, [&] { values.give(row, "on"); }, described(row));
     return;
   }
-  const std::string help = wrapped(std::string(row.help) + " [" + std::string(shown_default(row)) + "]");
+  const std::string help = described(row);
   if (row.repeats()) {
     app.add_option_function<std::vector<std::string>>(
            name,

@@ -39,17 +39,28 @@ std::vector<reports::RunSetting> settings_of_run(const instrument::OptionValues&
   return settings;
 }
 
+std::string help_of(const CLI::App& app) {
+  std::string text =
+      "Receives what the preload library libardoise.so records and writes the report.\n"
+      "Usually started by ardoise; by hand:\n"
+      "  mpirun -n 4 env LD_PRELOAD=libardoise.so ./solver : \\\n"
+      "    -n 1 ardoise-analyzer [options]\n\n";
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string value = option->get_type_name();
+    text += help_line(option->get_name(false, true) + (value.empty() ? "" : " " + value), option->get_description());
+  }
+  return text +
+         "\nExit status: 0; 1: the report could not be made, or not in full; 2: wrong\n"
+         "command line. Everything else: man ardoise-analyzer.\n";
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
-  CLI::App app{
-      "Receives what the preload library libardoise.so records and writes the report. Usually started by ardoise; by "
-      "hand:\n\n  mpirun -n 4 env LD_PRELOAD=libardoise.so ./solver : -n 1 ardoise-analyzer [options]\n",
-      "ardoise-analyzer"};
-  app.set_version_flag("--version", "ardoise-analyzer " ARDOISE_VERSION);
-  app.footer(
-      "Exit status: 0, 1 when (part of) the report could not be made, 2 for a wrong command line. See man "
-      "ardoise-analyzer.");
+  CLI::App app{"", "ardoise-analyzer"};
+  app.set_version_flag("--version", "ardoise-analyzer " ARDOISE_VERSION, "print the version");
+  app.set_help_flag("-h,--help", "print this");
+  app.formatter_fn([](const CLI::App* self, const auto&...) { return help_of(*self); });
   Options options;
   instrument::OptionValues values;
   for (const instrument::Option& row : instrument::kOptions) {

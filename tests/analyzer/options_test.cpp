@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <map>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace ardoise::analyzer {
@@ -42,6 +44,17 @@ TEST(AnalyzerOptions, BadValuesOfItsOwnAreRefusedThoseOfProgramsAreNot) {
   EXPECT_EQ(parse({"--workers", "0"}).status, 2);
   EXPECT_EQ(parse({}, {{"ARDOISE_MEMORY", "lots"}}).status, 2);
   EXPECT_TRUE(parse({}, {{"ARDOISE_RATE", "abc"}}).options);
+}
+
+TEST(AnalyzerOptions, HelpFitsIn80ColumnsOfAScreen) {
+  ::testing::internal::CaptureStdout();
+  const auto status = parse({"--help"}).status;
+  std::istringstream help(::testing::internal::GetCapturedStdout());
+  EXPECT_EQ(status, 0);
+  std::size_t lines = 0;
+  for (std::string line; std::getline(help, line); ++lines) EXPECT_LE(line.size(), 80u) << line;
+  EXPECT_GT(lines, 20u);
+  EXPECT_LE(lines, 55u);
 }
 
 // Under `ardoise`, which has read the rules, programs are already running.

@@ -208,5 +208,10 @@ TEST(FirstWord, ACommandThatWasMeantIsNamed) {
     EXPECT_EQ(why_not_begin_with(other), "") << other;
 }
 
+TEST(FirstWord, HelpIsOfACommandOnly) {
+  EXPECT_NO_THROW(check_command("trace"));
+  EXPECT_THROW(check_command("mpirun"), UsageError);
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

@@ -127,11 +127,11 @@ TEST(OptionDocs, TheManualPageOfTheAnalyzerListsItsRows) {
 void expect_to_fit(const std::string& help, std::ptrdiff_t lines) {
   EXPECT_LE(std::ranges::count(help, '\n'), lines) << help;
   std::istringstream stream(help);
-  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 100u) << line;
+  for (std::string line; std::getline(stream, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST(Help, FitsOnAScreen) {
-  expect_to_fit(launch_help(false), 45);
+  expect_to_fit(launch_help(false), 50);
   expect_to_fit(launch_help(true), 70);
   for (const Command& command : kCommands) expect_to_fit(help_of(command), 45);
 }

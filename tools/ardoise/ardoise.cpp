@@ -39,8 +39,13 @@ int run_command(int argc, char** argv) {
 int run(int argc, char** argv) {
   char help[] = "--help";
   if (argc > 1 && std::string_view(argv[1]) == "help") {
-    argv[1] = help;
-    argc = 2;
+    const bool is_of_command = argc > 2 && std::string_view(argv[2]) != "help";
+    if (is_of_command) {
+      check_command(argv[2]);
+      argv[1] = argv[2];
+    }
+    argc = is_of_command ? 3 : 2;
+    argv[argc - 1] = help;
   }
   if (argc > 1 && command_named(argv[1]) != nullptr) {
     speaker() += ' ' + std::string(argv[1]);

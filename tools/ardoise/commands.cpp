@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reports/text/joined.hpp"
-#include "tools/ardoise/common/command_table.hpp"
+#include "tools/ardoise/common/command_line.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
@@ -72,6 +72,12 @@ std::size_t typing_errors(std::string_view typed, std::string_view meant) {
     }
   }
   return table.back();
+}
+
+void check_command(const std::string& word) {
+  if (command_named(word) == nullptr)
+    throw UsageError(fmt::format("there is no command '{}': the commands are {}.", word,
+                                 reports::joined(names_of_commands(), ", ")));
 }
 
 void check_first_word(const std::string& word) {

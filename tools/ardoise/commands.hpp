@@ -1,4 +1,5 @@
-// Refuses a first word that is neither a command nor a launcher nor a program.
+// Refuses first words that are neither a command nor a launcher nor a program, and words after help that are no
+// command.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,9 @@ namespace ardoise::launcher {
 // Throws UsageError for a word that is no option, no path and no program in PATH or the current directory. The error
 // names the command that was probably meant, or all commands. mpi_launcher.hpp judges the other words.
 void check_first_word(const std::string& word);
+
+// Of `ardoise help COMMAND`. Throws UsageError for a word that is no command.
+void check_command(const std::string& word);
 
 // Number of letters that differ, are missing, are extra, or are swapped with their neighbour.
 [[nodiscard]] std::size_t typing_errors(std::string_view typed, std::string_view meant);

@@ -14,25 +14,7 @@ namespace {
 
 using instrument::Option;
 
-constexpr std::size_t kHelpColumn = 32, kHelpWidth = 100;
-
-// "  --limit N      print this many rows at most [all]"
-std::string option_line(const Option& row) {
-  std::string line = "  " + shown_name(row);
-  line += line.size() + 2 > kHelpColumn ? std::string("  ") : std::string(kHelpColumn - line.size(), ' ');
-  std::string rest(row.help);
-  if (const auto shown = analyzer::shown_default(row); !shown.empty() && shown != "none")
-    rest += fmt::format(" [{}]", shown);
-  for (std::size_t from = 0; line.size() - from + rest.size() > kHelpWidth;) {
-    const std::size_t space = rest.rfind(' ', kHelpWidth - (line.size() - from));
-    if (space == rest.npos) break;
-    line.append(rest, 0, space) += '\n';
-    from = line.size();
-    line.append(kHelpColumn, ' ');
-    rest.erase(0, space + 1);
-  }
-  return line + rest + '\n';
-}
+std::string option_line(const Option& row) { return analyzer::help_line(shown_name(row), analyzer::described(row)); }
 
 // "PATH" and "TABLE" of "PATH TABLE".
 std::vector<std::string_view> words_of(const Command& command) {
@@ -113,9 +95,9 @@ std::string help_of(const Command& command) {
 
 std::string launch_help(bool expert) {
   std::string text =
-      "ardoise profiles the MPI programs of a launch while they run, without recompiling them:\n"
+      "ardoise profiles MPI programs while they run, without recompiling them:\n"
       "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
-      "\nCommands (ardoise COMMAND --help):\n";
+      "\nCommands (ardoise help COMMAND):\n";
   for (const Command& command : kCommands) text += fmt::format("  {:<10} {}\n", command.name, command.help);
   text += '\n';
   for (const auto& [group, title] : instrument::kGroups) {
@@ -125,11 +107,10 @@ std::string launch_help(bool expert) {
       if (row.group == group) text += option_line(row);
     }
   }
-  return text +
-         fmt::format(
-             "Most options are variables, too (ARDOISE_RATE for --rate). Exit status: mpirun's, 2 when refused.\n"
-             "{}Everything else: man ardoise.\n",
-             expert ? "" : "More options, for tuning: ardoise --help-expert. ");
+  return text + fmt::format(
+                    "Most options are variables, too (ARDOISE_RATE for --rate). Manual: man ardoise.\n"
+                    "Exit status: mpirun's, 2 when refused.{}\n",
+                    expert ? "" : " For tuning: ardoise --help-expert.");
 }
 
 std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv) {

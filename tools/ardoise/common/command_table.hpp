@@ -31,7 +31,7 @@ using enum instrument::OptionKind;
 inline constexpr Option
     kRanks{"ranks", kRanges, "0-3,8", "", "all", 0, 0, 0, "only these ranks of MPI_COMM_WORLD"},
     kProgram{"program", kText, "NAME", "", "all", 0, 0, 0, "only this program of the launch"},
-    kCsv{"csv", kFlag, "", "off", "", 0, 0, 0, "print raw numbers with commas; units are in the names of columns"};
+    kCsv{"csv", kFlag, "", "off", "", 0, 0, 0, "print raw numbers with commas; columns name units"};
 
 inline constexpr Option kControl[]{kRanks, kProgram,
     {"wait", kDuration, "DURATION", "10s", "", 0, 36e6, 0, "longest wait for the answers of the ranks"}};
@@ -60,27 +60,29 @@ inline constexpr Option kTrace[]{kCsv};
 }  // namespace command_options
 
 inline constexpr auto kCommands = std::to_array<Command>({
-    {"status", "[FOLDER]", "prints where the ranks of a running launch are, and its results so far",
+    {"status", "[FOLDER]", "prints where the ranks of a running launch are, and results so far",
      "FOLDER: of the launch's report [the last launch here, else yours on this host]\n",
      "1: no launch is found; 3: its analyzers do not answer"},
     {"control", "[FOLDER] [NAME=VALUE...]", "changes settings of a running launch, or prints the changes so far",
      "FOLDER: of the launch's report [the last launch here, else yours on this host]\n"
-     "NAME:   rate, period, sample-share, record, flush-every (see ardoise --help-expert);\n"
+     "NAME:   rate, period, sample-share, record, flush-every: ardoise --help-expert;\n"
      "        NAME=launch: as the launch began; snapshot=NAME takes a snapshot\n",
      "1: not done on all ranks", command_options::kControl},
-    {"report", "PATH...", "makes the report of a profile, of a trace in OTF2 or of captured packs",
-     "PATH: profile.json or its folder, also of a launch that was killed or still runs; traces.otf2 or its\n"
-     "      folder; files of --capture or their folders. --plugin, --snapshot-when, --snapshot-every and\n"
-     "      --trace are for traces and captured packs.\n",
+    {"report", "PATH...", "makes the report of a profile, a trace in OTF2 or captured packs",
+     "PATH: profile.json or its folder, also of a launch that was killed or still\n"
+     "      runs; traces.otf2 or its folder; files of --capture or their folders.\n"
+     "--plugin, --snapshot-when, --snapshot-every and --trace are for traces and\n"
+     "captured packs.\n",
      "1: it could not be made, or not in full", command_options::kReport},
     {"show", "PATH TABLE", "prints a table of a profile, whole",
      "PATH:  profile.json or its folder\n"
-     "TABLE: calls, sites, waits (where ranks wait), causes (what awaited ranks do longer), path (critical\n"
-     "       path), edges, functions, files, snapshots, snapshot-calls, snapshot-ranks\n"
+     "TABLE: calls, sites, waits (where ranks wait), causes (what awaited ranks do\n"
+     "       longer), path (critical path), edges, functions, files, snapshots,\n"
+     "       snapshot-calls, snapshot-ranks\n"
      "--ranks is for causes, edges, functions, snapshot-ranks.\n",
      "1: the profile cannot be read", command_options::kShow},
     {"export", "PATH...", "writes call stacks of a profile, or a trace, for other tools",
-     "folded, speedscope: call stacks of a profile, for flamegraph.pl (in us) or speedscope.app\n"
+     "folded, speedscope: stacks of a profile, for flamegraph.pl (us), speedscope.app\n"
      "csv, perfetto:      a trace in OTF2, as data frames or for ui.perfetto.dev\n"
      "otf2:               captured packs, as a trace with a profile\n",
      "1: it cannot be read or written", command_options::kExport},
@@ -92,17 +94,19 @@ inline constexpr auto kCommands = std::to_array<Command>({
      "  values    values that the program passed to ardoise_value(), likewise\n"
      "  counters  events counted with samples (--counters), likewise\n"
      "  profile   the calls and functions of all chosen snapshots together\n"
-     "  stacks    the call stacks sampled in them, folded, in us, for flamegraph.pl or speedscope\n"
+     "  stacks    their sampled call stacks, folded, in us: flamegraph.pl, speedscope\n"
      "  merge     all files as one, --output\n"
      "  extract   the chosen snapshots as a file, --output\n"
-     "  tau       a profile of TAU for each rank, snapshot.RANK.0.0 in the folder --output, for ParaProf\n",
+     "  tau       a profile of TAU for each rank, snapshot.RANK.0.0 in the folder\n"
+     "            --output, for ParaProf\n",
      "1: it cannot be read or written", command_options::kSnapshots},
     {"trace", "ACTION PATH", "examines a trace in OTF2, whoever wrote it",
      "PATH: traces.otf2, its folder, or the folder of a report. ACTION:\n"
      "  info      what the trace holds\n"
      "  check     what is wrong in it\n"
-     "  races     which receives could have had another message; needs attributes=arguments\n",
-     "1: unreadable, or without arguments for races; 3: a fault or race is found",
+     "  races     which receives could have had another message; the trace needs\n"
+     "            attributes=arguments\n",
+     "1: unreadable or no arguments for races; 3: a fault or race is found",
      command_options::kTrace},
 });
 // clang-format on

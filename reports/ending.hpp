@@ -53,7 +53,7 @@ struct RankEnd {
 };
 
 // Ranks in the same position when they ended, or at Ending::moment_seconds.
-struct Stand {
+struct RankPosition {
   std::vector<std::uint32_t> ranks;
   LastCall call;                               // their current call; function "": none
   LastCall after;                              // if neither call nor place is known: the previous call
@@ -64,7 +64,7 @@ struct Stand {
 
 struct Ending {
   std::vector<RankEnd> ends;  // in order of time; empty: all ranks called MPI_Finalize, or the end is unknown
-  std::vector<Stand> stands;  // most ranks first
+  std::vector<RankPosition> stands;  // key of profile.json; most ranks first
   // Time since MPI_Init at which the profile was written while the program ran; else 0.
   double moment_seconds = 0;
   // Processes of any program ended by the kernel's out-of-memory killer during the launch, on the analyzers' hosts.

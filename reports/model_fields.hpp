@@ -136,7 +136,7 @@ ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds, r
 ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset)
 ARDOISE_FIELDS(LastCall, function, place, peer, tag, communicator, file, bytes, begin_seconds, seconds)
 ARDOISE_FIELDS(RankEnd, cause, signal, status, seconds, has_address, address, sender, ranks, call, stack, last_calls)
-ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for, stack)
+ARDOISE_FIELDS(RankPosition, ranks, call, after, least_seconds, most_seconds, waits_for, stack)
 ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills)
 ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line, module, offset, calls, bytes, seconds,
                waiting_seconds)

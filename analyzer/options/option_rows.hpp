@@ -48,7 +48,7 @@ inline void add_row(CLI::App& app, const instrument::Option& row, instrument::Op
   const std::string name = letter + "--" + std::string(row.name);
   if (!row.has_value()) {
     app.add_flag_callback(
-        name, [&] { values.give(row, "on"); }, described(row));
+        name, [&] { values.set(row, "on"); }, described(row));
     return;
   }
   const std::string help = described(row);
@@ -56,14 +56,14 @@ inline void add_row(CLI::App& app, const instrument::Option& row, instrument::Op
     app.add_option_function<std::vector<std::string>>(
            name,
            [&](const std::vector<std::string>& texts) {
-             for (const std::string& text : texts) values.give(row, text);
+             for (const std::string& text : texts) values.set(row, text);
            },
            help)
         ->type_name(std::string(row.value))
         ->allow_extra_args(false);
   } else {
     app.add_option_function<std::string>(
-           name, [&](const std::string& text) { values.give(row, text); }, help)
+           name, [&](const std::string& text) { values.set(row, text); }, help)
         ->type_name(std::string(row.value))
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }

@@ -42,7 +42,7 @@ std::vector<fs::path> own_files(const fs::path& folder, std::string_view prefix)
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && own.look(name.c_str(), found) == 0) files.push_back(entry.path());
+    if (name.starts_with(prefix) && own.stat(name.c_str(), found) == 0) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   return files;
@@ -80,7 +80,7 @@ bool write_own_file(const fs::path& path, std::string_view content) {
 
 bool has_own_file(const fs::path& path) {
   struct stat found {};
-  return OwnFolder(folder_of(path).c_str()).look(path.filename().c_str(), found) == 0;
+  return OwnFolder(folder_of(path).c_str()).stat(path.filename().c_str(), found) == 0;
 }
 
 void remove_own_file(const fs::path& path) { OwnFolder(folder_of(path).c_str()).remove(path.filename().c_str()); }

@@ -132,7 +132,7 @@ void use_as_first_state(const std::string& prefix, unsigned rank, const Options&
   const std::string first = name_of(kFirstStatePrefix), beside = reports::half_written(first);
   struct stat found {};
   if (folder.link(name_of(prefix).c_str(), beside.c_str()) != 0) return;
-  if (folder.look(first.c_str(), found) != 0 || folder.rename(beside.c_str(), first.c_str()) != 0)
+  if (folder.stat(first.c_str(), found) != 0 || folder.rename(beside.c_str(), first.c_str()) != 0)
     folder.remove(beside.c_str());
 }
 

@@ -41,7 +41,7 @@ constexpr auto kForOthers = 10s;        // other requests at the same time
 // ns, of the file system's clock; 0: no such file.
 std::int64_t modified(const fs::path& file) {
   struct stat found {};
-  if (instrument::OwnFolder(file.parent_path().c_str()).look(file.filename().c_str(), found) != 0) return 0;
+  if (instrument::OwnFolder(file.parent_path().c_str()).stat(file.filename().c_str(), found) != 0) return 0;
   return std::int64_t{1'000'000'000} * found.st_mtim.tv_sec + found.st_mtim.tv_nsec;
 }
 

@@ -45,7 +45,7 @@ class OwnFolder {
   // 0, or the reason why nothing in the folder can be used.
   [[nodiscard]] long error() const noexcept { return folder_ < 0 ? folder_ : 0; }
 
-  [[nodiscard]] long look(const char* name, struct stat& found) const noexcept {
+  [[nodiscard]] long stat(const char* name, struct stat& found) const noexcept {
     if (folder_ < 0) return folder_;
     const long error = call_kernel(SYS_newfstatat, folder_, argument(name), argument(&found), AT_SYMLINK_NOFOLLOW);
     return error != 0 ? error : is_own_file(found) ? 0 : -EPERM;

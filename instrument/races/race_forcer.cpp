@@ -169,7 +169,7 @@ void RaceForcer::begin_wait(Thread& thread, const Call& call, CallOverride& chan
 
 bool RaceForcer::has_other_diverged() const {
   struct stat found {};
-  return !settings_.output.empty() && OwnFolder(settings_.output.c_str()).look(kRaceDivergences, found) == 0;
+  return !settings_.output.empty() && OwnFolder(settings_.output.c_str()).stat(kRaceDivergences, found) == 0;
 }
 
 void RaceForcer::note_end() const {

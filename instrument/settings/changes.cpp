@@ -44,8 +44,8 @@ std::string fault_of_changes(std::string_view settings) {
     if ((row->flags & kMayChange) == 0)
       return fmt::format("'{}' cannot change while a launch runs; what can: {}.", name, fmt::join(changing, ", "));
     if (value == kAsLaunched) continue;
-    if (const auto wanted = what_is_wanted(*row, value))
-      return fmt::format("'{}' is not allowed for {}: it has to be {}.", value, name, *wanted);
+    if (const auto expected = expected_if_invalid(*row, value))
+      return fmt::format("'{}' is not allowed for {}: it has to be {}.", value, name, *expected);
   }
   return "";
 }

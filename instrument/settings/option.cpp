@@ -81,7 +81,7 @@ std::string Option::variable() const {
   return variable;
 }
 
-std::optional<std::string> what_is_wanted(const Option& option, std::string_view value) {
+std::optional<std::string> expected_if_invalid(const Option& option, std::string_view value) {
   switch (option.kind) {
     case OptionKind::kFlag:
     case OptionKind::kSwitch:

@@ -55,8 +55,8 @@ struct Option {
   [[nodiscard]] constexpr bool of_analyzer() const { return (flags & (kForProgram | kForAnalyzer)) == kForAnalyzer; }
 };
 
-// The required form of a value, "a size from 32k to 64M"; empty: this value is allowed.
-[[nodiscard]] std::optional<std::string> what_is_wanted(const Option& option, std::string_view value);
+// "a size from 32k to 64M"; empty: the value is valid.
+[[nodiscard]] std::optional<std::string> expected_if_invalid(const Option& option, std::string_view value);
 
 // Each reads the whole text, or returns empty.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);

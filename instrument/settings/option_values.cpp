@@ -16,7 +16,7 @@ std::string shown(const Option& option, std::string_view text, bool on_command_l
 
 }  // namespace
 
-void OptionValues::give(const Option& option, std::string value) {
+void OptionValues::set(const Option& option, std::string value) {
   Given& given = given_[&option];
   given.on_command_line = true;
   if (!option.repeats()) given.texts.clear();
@@ -36,9 +36,9 @@ std::vector<std::string> OptionValues::drop_bad() {
   std::erase_if(given_, [&](const auto& entry) {
     const auto& [option, given] = entry;
     for (const std::string& text : given.texts) {
-      const auto wanted = what_is_wanted(*option, text);
-      if (!wanted) continue;
-      complaints.push_back(fmt::format("{} is not {}", shown(*option, text, given.on_command_line), *wanted));
+      const auto expected = expected_if_invalid(*option, text);
+      if (!expected) continue;
+      complaints.push_back(fmt::format("{} is not {}", shown(*option, text, given.on_command_line), *expected));
       return true;
     }
     return false;

@@ -18,7 +18,7 @@ using GetVariable = const char* (*)(const char* name);
 class OptionValues {
  public:
   // A value on the command line. An option that repeats keeps all of its values, others the last.
-  void give(const Option& option, std::string value);
+  void set(const Option& option, std::string value);
   // Reads the variables of options that are `wanted` (nullptr: all) and not on the command line. An empty variable
   // counts as unset.
   void read_environment(GetVariable get, bool (Option::*wanted)() const = nullptr);

@@ -25,16 +25,17 @@ Table ends_table(const Application& a, std::size_t most) {
   return table;
 }
 
-Table stands_table(const Application& a, std::size_t most) {
+Table positions_table(const Application& a, std::size_t most) {
   const char* const title = a.ending.moment_seconds > 0 ? "Where the ranks are" : "Where the ranks were";
   Table table{title, {left("Ranks", 18), left("Where", 62), "For", "at most"}, {}};
-  for (const Stand& stand : a.ending.stands) {
+  for (const RankPosition& position : a.ending.stands) {
     if (table.rows.size() == most) break;
-    std::string where = stand.call.function.empty() ? stand_in_words(a, stand) : call_in_words(a, stand.call);
-    const bool in_call = !stand.call.function.empty();
-    table.rows.push_back({ranks_in_words(a, stand.ranks), where,
-                          in_call ? Cell(seconds(stand.least_seconds)) : Cell(""),
-                          in_call ? Cell(seconds(stand.most_seconds)) : Cell("")});
+    std::string where =
+        position.call.function.empty() ? position_in_words(a, position) : call_in_words(a, position.call);
+    const bool in_call = !position.call.function.empty();
+    table.rows.push_back({ranks_in_words(a, position.ranks), where,
+                          in_call ? Cell(seconds(position.least_seconds)) : Cell(""),
+                          in_call ? Cell(seconds(position.most_seconds)) : Cell("")});
   }
   return table;
 }
@@ -71,20 +72,20 @@ Section ending(const Application& a) {
   if (ending.moment_seconds > 0) {
     section.title = "Where the ranks are";
     if (ending.stands.empty()) return section;
-    section.summary.push_back(stands_table(a, kMostRows));
+    section.summary.push_back(positions_table(a, kMostRows));
     section.blocks.push_back(
         note(fmt::format("Positions {} after MPI_Init, while the program ran.", human_seconds(ending.moment_seconds))));
-    section.blocks.push_back(stands_table(a, kMostRows));
+    section.blocks.push_back(positions_table(a, kMostRows));
     add_rest(section.blocks, ending.stands.size(), kMostRows, "groups of ranks");
     return section;
   }
   if (ending.ends.empty()) return section;
-  if (ending.stands.size() > 1) section.summary.push_back(stands_table(a, 6));
+  if (ending.stands.size() > 1) section.summary.push_back(positions_table(a, 6));
   section.blocks.push_back(
       note("Each process recorded its end. Times are since MPI_Init. The first row ended the run."));
   section.blocks.push_back(ends_table(a, kMostRows));
   add_rest(section.blocks, ending.ends.size(), kMostRows, "groups of ranks");
-  if (!ending.stands.empty()) section.blocks.push_back(stands_table(a, kMostRows));
+  if (!ending.stands.empty()) section.blocks.push_back(positions_table(a, kMostRows));
   add_rest(section.blocks, ending.stands.size(), kMostRows, "groups of ranks");
   const RankEnd& first = ending.ends.front();
   if (!first.stack.empty()) section.blocks.push_back(stack_table(a, first.ranks, first.stack));

@@ -110,26 +110,28 @@ std::string where_in_words(const RankEnd& end) {
 
 namespace {
 
-bool is_in_mpi(const Stand& stand) { return stand.call.function.starts_with("MPI_"); }
+bool is_in_mpi(const RankPosition& position) { return position.call.function.starts_with("MPI_"); }
 
-double mean_seconds(const Stand& stand) { return (stand.least_seconds + stand.most_seconds) / 2; }
+double mean_seconds(const RankPosition& position) { return (position.least_seconds + position.most_seconds) / 2; }
 
 }  // namespace
 
 double unfinished_mpi_seconds(const Application& app) {
   double sum = 0;
-  for (const Stand& stand : app.ending.stands)
-    if (is_in_mpi(stand)) sum += mean_seconds(stand) * static_cast<double>(stand.ranks.size());
+  for (const RankPosition& position : app.ending.stands)
+    if (is_in_mpi(position)) sum += mean_seconds(position) * static_cast<double>(position.ranks.size());
   return sum;
 }
 
 UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except) {
   std::map<std::pair<std::string, std::string>, double> sums;  // by call and place
-  for (const Stand& stand : app.ending.stands) {
-    if (!is_in_mpi(stand)) continue;
-    const auto ranks = stand.ranks.size() - (std::ranges::find(stand.ranks, except) == stand.ranks.end() ? 0u : 1u);
+  for (const RankPosition& position : app.ending.stands) {
+    if (!is_in_mpi(position)) continue;
+    const auto ranks =
+        position.ranks.size() - (std::ranges::find(position.ranks, except) == position.ranks.end() ? 0u : 1u);
     if (ranks != 0)
-      sums[{stand.call.function, place_in_words(stand.call.place)}] += mean_seconds(stand) * static_cast<double>(ranks);
+      sums[{position.call.function, place_in_words(position.call.place)}] +=
+          mean_seconds(position) * static_cast<double>(ranks);
   }
   UnfinishedCall longest;
   for (const auto& [call, seconds] : sums)
@@ -137,16 +139,17 @@ UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t exc
   return longest;
 }
 
-std::string stand_in_words(const Application& app, const Stand& stand) {
-  if (stand.call.function.empty() && !stand.after.function.empty())
-    return "outside MPI and I/O calls, after " + call_in_words(app, stand.after);
-  if (stand.call.function.empty()) {
-    const std::string place = place_in_words(stand.stack);
+std::string position_in_words(const Application& app, const RankPosition& position) {
+  if (position.call.function.empty() && !position.after.function.empty())
+    return "outside MPI and I/O calls, after " + call_in_words(app, position.after);
+  if (position.call.function.empty()) {
+    const std::string place = place_in_words(position.stack);
     return place.empty() ? "outside MPI and I/O calls" : "in " + place;
   }
-  const std::string since = human_seconds(stand.most_seconds);
-  const std::string least = human_seconds(stand.least_seconds);
-  return fmt::format("in {} for {}", call_in_words(app, stand.call), since == least ? since : least + " to " + since);
+  const std::string since = human_seconds(position.most_seconds);
+  const std::string least = human_seconds(position.least_seconds);
+  return fmt::format("in {} for {}", call_in_words(app, position.call),
+                     since == least ? since : least + " to " + since);
 }
 
 }  // namespace ardoise::reports

@@ -37,6 +37,6 @@ struct UnfinishedCall {
 [[nodiscard]] UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except);
 
 // To follow the ranks: "in MPI_Recv … for 63 s", "in relax (solver.c:42)".
-[[nodiscard]] std::string stand_in_words(const Application& app, const Stand& stand);
+[[nodiscard]] std::string position_in_words(const Application& app, const RankPosition& position);
 
 }  // namespace ardoise::reports

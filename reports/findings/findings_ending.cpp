@@ -101,17 +101,18 @@ void find_cause(const Facts& facts, std::vector<Finding>& out) {
 
 void find_positions(const Facts& facts, std::vector<Finding>& out) {
   constexpr std::size_t kMost = 3;
-  const std::vector<Stand>& stands = facts.app.ending.stands;
+  const std::vector<RankPosition>& positions = facts.app.ending.stands;
   // For a running program, a table shows the positions.
-  if (stands.empty() || facts.app.ending.moment_seconds > 0) return;
+  if (positions.empty() || facts.app.ending.moment_seconds > 0) return;
   std::string text = "When it ended";
-  for (std::size_t i = 0; i < std::min(stands.size(), kMost); ++i) {
-    text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, stands[i].ranks),
-                        stands[i].ranks.size() == 1 ? "was" : "were", stand_in_words(facts.app, stands[i]));
+  for (std::size_t i = 0; i < std::min(positions.size(), kMost); ++i) {
+    text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, positions[i].ranks),
+                        positions[i].ranks.size() == 1 ? "was" : "were", position_in_words(facts.app, positions[i]));
   }
-  text +=
-      stands.size() > kMost ? fmt::format("; {} in the report.", counted(stands.size() - kMost, "more place")) : ".";
-  out.push_back({"where_ranks_stood", Severity::high, 1.5, text, "", {{"places", static_cast<double>(stands.size())}}});
+  text += positions.size() > kMost ? fmt::format("; {} in the report.", counted(positions.size() - kMost, "more place"))
+                                   : ".";
+  out.push_back(
+      {"where_ranks_stood", Severity::high, 1.5, text, "", {{"places", static_cast<double>(positions.size())}}});
 }
 
 }  // namespace

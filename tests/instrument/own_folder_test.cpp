@@ -57,7 +57,7 @@ TEST_F(OwnFolderTest, AMissingFolderDiffersFromAForeignOne) {
   const OwnFolder none((base_ / "nowhere").c_str());
   struct stat found {};
   for (const long result : {none.read("x"), none.make("x", 0600), none.replace("x", 0600), none.append("x", 0600),
-                            none.look("x", found), none.remove("x"), none.rename("x", "y"), none.link("x", "y")})
+                            none.stat("x", found), none.remove("x"), none.rename("x", "y"), none.link("x", "y")})
     EXPECT_EQ(result, -ENOENT);
 }
 
@@ -72,11 +72,11 @@ TEST_F(OwnFolderTest, FilesThatAreNotRegularAreNotOpened) {
     EXPECT_FALSE(opens(folder.read(name))) << name;
     EXPECT_FALSE(opens(folder.append(name, 0600))) << name;
     EXPECT_FALSE(opens(folder.make(name, 0600))) << name;
-    EXPECT_NE(folder.look(name, found), 0) << name;
+    EXPECT_NE(folder.stat(name, found), 0) << name;
   }
   EXPECT_TRUE(opens(folder.read("file")));
   EXPECT_TRUE(opens(folder.append("file", 0600)));
-  EXPECT_EQ(folder.look("file", found), 0);
+  EXPECT_EQ(folder.stat("file", found), 0);
   EXPECT_EQ(folder.make("file", 0600), -EEXIST);
 }
 
@@ -119,7 +119,7 @@ TEST_F(OwnFolderTest, NothingOfAnotherUserIsUsed) {
     const OwnFolder folder(path_.c_str());
     EXPECT_EQ(folder.read("foreign"), -EPERM);
     EXPECT_EQ(folder.append("foreign", 0600), -EPERM);
-    EXPECT_EQ(folder.look("foreign", found), -EPERM);
+    EXPECT_EQ(folder.stat("foreign", found), -EPERM);
   }
   ASSERT_EQ(::chown(path_.c_str(), kAttacker, kAttacker), 0);
   EXPECT_EQ(error(0755), -EPERM);

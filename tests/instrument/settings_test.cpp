@@ -35,7 +35,7 @@ TEST(OptionTable, RowsAreComplete) {
     EXPECT_EQ(row.value.empty(), row.kind == OptionKind::kFlag) << row.name;
     EXPECT_NE(row.initial.empty(), row.default_words.empty()) << row.name;
     if (!row.initial.empty()) {
-      EXPECT_EQ(what_is_wanted(row, row.initial), std::nullopt) << row.name;
+      EXPECT_EQ(expected_if_invalid(row, row.initial), std::nullopt) << row.name;
     }
     // A block of the stream and the choice of the sampler are made once.
     if ((row.flags & kMayChange) != 0) {
@@ -45,19 +45,19 @@ TEST(OptionTable, RowsAreComplete) {
 }
 
 TEST(OptionTable, RangesEndWhereTheyAreSaidTo) {
-  EXPECT_EQ(what_is_wanted(*option("rate"), "0.1"), std::nullopt);
-  EXPECT_EQ(what_is_wanted(*option("rate"), "100000"), std::nullopt);
+  EXPECT_EQ(expected_if_invalid(*option("rate"), "0.1"), std::nullopt);
+  EXPECT_EQ(expected_if_invalid(*option("rate"), "100000"), std::nullopt);
   for (const char* bad : {"0.09", "100001", "nan", "inf", "fast", "5 ", "-1", ""})
-    EXPECT_EQ(what_is_wanted(*option("rate"), bad), "a number from 0.1 to 100000") << bad;
-  EXPECT_EQ(what_is_wanted(*option("bin"), "32k"), std::nullopt);
-  EXPECT_EQ(what_is_wanted(*option("bin"), "64M"), std::nullopt);
+    EXPECT_EQ(expected_if_invalid(*option("rate"), bad), "a number from 0.1 to 100000") << bad;
+  EXPECT_EQ(expected_if_invalid(*option("bin"), "32k"), std::nullopt);
+  EXPECT_EQ(expected_if_invalid(*option("bin"), "64M"), std::nullopt);
   for (const char* bad : {"32767", "67108865", "65G", "64kk", "-1", "k", "lots"})
-    EXPECT_EQ(what_is_wanted(*option("bin"), bad), "a size from 32k to 64M") << bad;
-  EXPECT_EQ(what_is_wanted(*option("budget"), "65G"), "a size up to 64G");
+    EXPECT_EQ(expected_if_invalid(*option("bin"), bad), "a size from 32k to 64M") << bad;
+  EXPECT_EQ(expected_if_invalid(*option("budget"), "65G"), "a size up to 64G");
   for (const char* bad : {"0", "1.5", "4097", "x"})
-    EXPECT_EQ(what_is_wanted(*option("workers"), bad), "a whole number from 1 to 4096") << bad;
-  EXPECT_EQ(what_is_wanted(*option("policy"), "wait"), "adapt or block");
-  EXPECT_EQ(what_is_wanted(*option("perf"), "maybe"), "on or off");
+    EXPECT_EQ(expected_if_invalid(*option("workers"), bad), "a whole number from 1 to 4096") << bad;
+  EXPECT_EQ(expected_if_invalid(*option("policy"), "wait"), "adapt or block");
+  EXPECT_EQ(expected_if_invalid(*option("perf"), "maybe"), "on or off");
 }
 
 TEST(OptionTable, SizesMayNameTheirBytes) {
@@ -74,27 +74,29 @@ TEST(OptionTable, DurationsAreSecondsUnlessTheyHaveAUnit) {
   EXPECT_EQ(parse_duration("500ms"), 0.5);
   EXPECT_EQ(parse_duration("30m"), 1800);
   EXPECT_EQ(parse_duration("1.5h"), 5400);
-  EXPECT_EQ(what_is_wanted(*option("time-limit"), "10000h"), std::nullopt);
+  EXPECT_EQ(expected_if_invalid(*option("time-limit"), "10000h"), std::nullopt);
   for (const char* bad : {"0", "0.5", "-3m", "10001h", "30 m", "30min", "m", "soon", "inf", ""}) {
-    EXPECT_EQ(what_is_wanted(*option("time-limit"), bad), "a time from 1 s to 10000 h, e.g. 90 (seconds), 30m or 1.5h")
+    EXPECT_EQ(expected_if_invalid(*option("time-limit"), bad),
+              "a time from 1 s to 10000 h, e.g. 90 (seconds), 30m or 1.5h")
         << bad;
   }
 }
 
 TEST(OptionTable, ProgramsAreSampledByWhatDoesNotEndTheirSystemCalls) {
   for (const char* good : {"off", "cpu", "page-faults", "cycles"})
-    EXPECT_EQ(what_is_wanted(*option("sample"), good), std::nullopt) << good;
+    EXPECT_EQ(expected_if_invalid(*option("sample"), good), std::nullopt) << good;
   for (const char* bad : {"wall", "wal", "context-switches", "cpu-migrations"}) {
-    const auto wanted = what_is_wanted(*option("sample"), bad);
+    const auto wanted = expected_if_invalid(*option("sample"), bad);
     ASSERT_TRUE(wanted) << bad;
     EXPECT_TRUE(wanted->starts_with("off, cpu or an event (cycles, ")) << *wanted;
     EXPECT_EQ(wanted->find("context-switches"), std::string::npos) << *wanted;
   }
-  EXPECT_EQ(what_is_wanted(*option("counters"), "context-switches,,cycles"), std::nullopt);
-  EXPECT_TRUE(what_is_wanted(*option("counters"), "cycles,flops"));
-  EXPECT_EQ(what_is_wanted(*option("counters"), "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles"),
+  EXPECT_EQ(expected_if_invalid(*option("counters"), "context-switches,,cycles"), std::nullopt);
+  EXPECT_TRUE(expected_if_invalid(*option("counters"), "cycles,flops"));
+  EXPECT_EQ(expected_if_invalid(*option("counters"), "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles"),
             std::nullopt);
-  EXPECT_TRUE(what_is_wanted(*option("counters"), "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles"));
+  EXPECT_TRUE(
+      expected_if_invalid(*option("counters"), "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles"));
 }
 
 TEST(Settings, WithoutVariablesAreTheDefaultsOfTheStructs) {

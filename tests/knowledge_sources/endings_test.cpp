@@ -82,7 +82,7 @@ TEST(Endings, RanksInTheSameCallAreOneLine) {
                  {end, {open_call(FunctionId::kSend, Shape::kSend, 2'500'000'000, 500'000'000, 0, 6)}},
                  {end, {open_call(FunctionId::kRecv, Shape::kReceive, 2'900'000'000, 100'000'000, 0, 5)}}});
   ASSERT_THAT(ending.stands, SizeIs(2));
-  const reports::Stand& receiving = ending.stands[0];
+  const reports::RankPosition& receiving = ending.stands[0];
   EXPECT_EQ(receiving.call.function, "MPI_Recv");
   EXPECT_THAT(receiving.ranks, ElementsAre(0, 2));
   EXPECT_EQ(receiving.call.peer, reports::kSeveralPeers);

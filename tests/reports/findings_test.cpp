@@ -106,13 +106,13 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
   others.cause = "signal";
   others.signal = "SIGTERM";
   others.ranks = {0, 1, 3};
-  Stand& stand = a.ending.stands.emplace_back();
-  stand.ranks = {0, 1, 3};
-  stand.call.function = "MPI_Recv";
-  stand.call.place = {"exchange", "/src/halo.c", 7, "/bin/solver", 0};
-  stand.call.peer = 2;
-  stand.call.tag = 5;
-  stand.least_seconds = stand.most_seconds = 63;
+  RankPosition& position = a.ending.stands.emplace_back();
+  position.ranks = {0, 1, 3};
+  position.call.function = "MPI_Recv";
+  position.call.place = {"exchange", "/src/halo.c", 7, "/bin/solver", 0};
+  position.call.peer = 2;
+  position.call.tag = 5;
+  position.least_seconds = position.most_seconds = 63;
   const auto all = findings_of(a);
   ASSERT_GE(all.size(), 2u);
   EXPECT_EQ(all[0].id, "run_ended");
@@ -125,14 +125,14 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
       "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 63.0 s.");
 }
 
-Stand& stand_in(Application& a, std::vector<std::uint32_t> ranks, const std::string& function, std::uint32_t line,
-                double seconds) {
-  Stand& stand = a.ending.stands.emplace_back();
-  stand.ranks = std::move(ranks);
-  stand.call.function = function;
-  stand.call.place = {"main", "/src/main.c", line, "/bin/plain", 0};
-  stand.least_seconds = stand.most_seconds = seconds;
-  return stand;
+RankPosition& position_in(Application& a, std::vector<std::uint32_t> ranks, const std::string& function,
+                          std::uint32_t line, double seconds) {
+  RankPosition& position = a.ending.stands.emplace_back();
+  position.ranks = std::move(ranks);
+  position.call.function = function;
+  position.call.place = {"main", "/src/main.c", line, "/bin/plain", 0};
+  position.least_seconds = position.most_seconds = seconds;
+  return position;
 }
 
 // Neither where the run hung, nor where it was ended from outside.
@@ -140,7 +140,7 @@ TEST(Findings, CallsThatDidNotReturnAreNoSlowCommunication) {
   Application a = plain(4, 9.98);
   a.mpi[0].seconds = 0.1;
   EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
-  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 9.9);
+  position_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 9.9);
   const auto all = findings_of(a);
   EXPECT_EQ(find(all, "communication_efficiency"), nullptr);
   ASSERT_NE(find(all, "time_shares"), nullptr);
@@ -149,7 +149,7 @@ TEST(Findings, CallsThatDidNotReturnAreNoSlowCommunication) {
 
 TEST(Findings, CallsThatDidNotReturnForAMomentHideNothing) {
   Application a = plain(4, 9.5);
-  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 0.2);
+  position_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 0.2);
   EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
 }
 
@@ -165,8 +165,8 @@ TEST(Findings, TheCallInWhichTheOthersStillWaitIsNamed) {
   site.source_file = "/src/main.c";
   site.line = 7;
   site.seconds = 0.05;
-  stand_in(a, {0}, "MPI_Barrier", 22, 9.7);
-  stand_in(a, {1}, "", 0, 0).call = {};
+  position_in(a, {0}, "MPI_Barrier", 22, 9.7);
+  position_in(a, {1}, "", 0, 0).call = {};
   const auto all = findings_of(a);
   const Finding* const f = find(all, "load_imbalance");
   ASSERT_NE(f, nullptr);

@@ -61,17 +61,17 @@ TEST_P(EveryEnding, IsNamedWithItsPlaceAndThatOfTheOthers) {
   }
   EXPECT_THAT(end->last_calls, Contains(::testing::Field(&reports::LastCall::function, "MPI_Barrier")));
 
-  const auto stand = std::ranges::find_if(application.ending.stands, [](const auto& each) {
+  const auto position = std::ranges::find_if(application.ending.stands, [](const auto& each) {
     return std::ranges::find(each.ranks, 0u) != each.ranks.end();
   });
-  ASSERT_NE(stand, application.ending.stands.end());
-  EXPECT_THAT(stand->ranks, ElementsAre(0, 2));
-  EXPECT_EQ(stand->call.function, "MPI_Recv");
-  EXPECT_EQ(stand->call.place.symbol, "main");
-  EXPECT_EQ(stand->call.peer, 1);
-  EXPECT_EQ(stand->call.tag, 5);
-  EXPECT_EQ(stand->call.bytes, 4u);
-  EXPECT_THAT(stand->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "main")));
+  ASSERT_NE(position, application.ending.stands.end());
+  EXPECT_THAT(position->ranks, ElementsAre(0, 2));
+  EXPECT_EQ(position->call.function, "MPI_Recv");
+  EXPECT_EQ(position->call.place.symbol, "main");
+  EXPECT_EQ(position->call.peer, 1);
+  EXPECT_EQ(position->call.tag, 5);
+  EXPECT_EQ(position->call.bytes, 4u);
+  EXPECT_THAT(position->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "main")));
 }
 
 INSTANTIATE_TEST_SUITE_P(

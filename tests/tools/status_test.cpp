@@ -92,7 +92,7 @@ TEST_P(StatusTest, ASnapshotHasAllCallsAndSaysWhereTheRanksAre) {
   EXPECT_GT(application.ending.moment_seconds, 0);
   EXPECT_THAT(application.ending.ends, SizeIs(0));
   ASSERT_THAT(application.ending.stands, SizeIs(2));
-  const reports::Stand &waiting = application.ending.stands[0], &computing = application.ending.stands[1];
+  const reports::RankPosition &waiting = application.ending.stands[0], &computing = application.ending.stands[1];
   EXPECT_THAT(waiting.ranks, ElementsAre(0, 2));
   EXPECT_EQ(waiting.call.function, "MPI_Bcast");
   EXPECT_EQ(waiting.call.place.symbol, "main");

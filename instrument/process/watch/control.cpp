@@ -42,7 +42,7 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
 std::string_view Control::read() noexcept {
   const OwnFolder folder(folder_.c_str());
   struct stat found {};
-  if (folder.look(kControlName, found) != 0 || static_cast<std::uint64_t>(found.st_size) == size_) return {};
+  if (folder.stat(kControlName, found) != 0 || static_cast<std::uint64_t>(found.st_size) == size_) return {};
   const long file = folder.read(kControlName);
   if (file < 0) return {};
   std::size_t bytes = 0;

@@ -57,7 +57,7 @@ std::uint64_t ProcessStateWriter::last_progress() const noexcept {
 
 bool ProcessStateWriter::is_requested() const noexcept {
   struct stat found {};
-  return OwnFolder(folder_.c_str()).look(kStateRequestName, found) == 0;
+  return OwnFolder(folder_.c_str()).stat(kStateRequestName, found) == 0;
 }
 
 void ProcessStateWriter::remove_file() noexcept {

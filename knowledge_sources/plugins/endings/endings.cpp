@@ -25,8 +25,8 @@ using instrument::RecentCall;
 using instrument::StackFrame;
 using reports::LastCall;
 using reports::RankEnd;
+using reports::RankPosition;
 using reports::StackPlace;
-using reports::Stand;
 
 std::string signal_name(int number) {
   const char* const name = ::sigabbrev_np(number);
@@ -66,10 +66,11 @@ class Teller {
   void tell(reports::Ending& ending) {
     for (const auto& [rank, each] : endings_.all()) {
       if (each.end) add_end(ending.ends, rank, each, *each.end);
-      add_stand(ending.stands, rank, each);
+      add_position(ending.stands, rank, each);
     }
     std::ranges::stable_sort(ending.ends, {}, &RankEnd::seconds);
-    std::ranges::stable_sort(ending.stands, std::greater<>(), [](const Stand& stand) { return stand.ranks.size(); });
+    std::ranges::stable_sort(ending.stands, std::greater<>(),
+                             [](const RankPosition& position) { return position.ranks.size(); });
     for (RankEnd& end : ending.ends) {
       const RankEnding& first = endings_.all().at(end.ranks.front());
       const ThreadEnding* const thread = thread_of_end(first);
@@ -178,10 +179,10 @@ class Teller {
     return out;
   }
 
-  void add_stand(std::vector<Stand>& stands, std::uint32_t rank, const RankEnding& ending) {
+  void add_position(std::vector<RankPosition>& positions, std::uint32_t rank, const RankEnding& ending) {
     const ThreadEnding* const thread = standing_thread(ending);
     if (thread == nullptr) return;
-    Stand fresh;
+    RankPosition fresh;
     fresh.ranks = {rank};
     const RecentCall* const open = open_call(*thread);
     if (open != nullptr) {
@@ -203,17 +204,18 @@ class Teller {
     } else {
       return;
     }
-    const auto key = [](const Stand& s) {
+    const auto key = [](const RankPosition& s) {
       return std::tie(s.call.function, s.call.place.symbol, s.call.place.source_file, s.call.place.line,
                       s.call.place.offset, s.after.function, s.after.place.symbol, s.after.place.line);
     };
-    const auto same = std::ranges::find_if(stands, [&](const Stand& other) { return key(other) == key(fresh); });
-    if (same == stands.end()) {
+    const auto same =
+        std::ranges::find_if(positions, [&](const RankPosition& other) { return key(other) == key(fresh); });
+    if (same == positions.end()) {
       if (open != nullptr) {
         fresh.stack = stack_of(rank, thread->in_call, false);
         fresh.waits_for = parts_of(rank, *thread);
       }
-      stands.push_back(std::move(fresh));
+      positions.push_back(std::move(fresh));
       return;
     }
     same->ranks.push_back(rank);

@@ -60,10 +60,10 @@ std::optional<std::uint64_t> CommandLine::count(std::string_view name) const {
 }
 
 const std::string& CommandLine::word_of(std::string_view what, std::string_view choices) const {
-  if (const auto wanted =
-          instrument::what_is_wanted({.kind = instrument::OptionKind::kChoice, .value = choices}, words.front()))
+  if (const auto expected =
+          instrument::expected_if_invalid({.kind = instrument::OptionKind::kChoice, .value = choices}, words.front()))
     throw UsageError(
-        fmt::format("{} '{}' is not {}; see ardoise {} --help.", what, words.front(), *wanted, command_.name));
+        fmt::format("{} '{}' is not {}; see ardoise {} --help.", what, words.front(), *expected, command_.name));
   return words.front();
 }
 

@@ -63,7 +63,7 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 }
 
 // Removes files that processes of the programs left.
-void remove_remains(const fs::path& output) {
+void remove_left_files(const fs::path& output) {
   analyzer::remove_all_with(output, {instrument::kUnsentPrefix, instrument::kProcessStatePrefix});
 }
 
@@ -130,7 +130,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
     add_ended_by(profile, ended_by);
   }
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
-  remove_remains(output);
+  remove_left_files(output);
   if (!options.quiet) {
     // A file or pipe on standard output gets only the output of the programs.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;

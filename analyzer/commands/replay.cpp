@@ -15,6 +15,7 @@
 #include "analyzer/run/workers.hpp"
 #include "analyzer/sources/capture_source.hpp"
 #include "analyzer/sources/trace_source.hpp"
+#include "knowledge_sources/otf2/reader/archive_anchor.hpp"
 #include "reports/atomic_file.hpp"
 
 namespace ardoise::analyzer {
@@ -39,7 +40,7 @@ bool is_within(const std::filesystem::path& file, const std::filesystem::path& f
 
 Replayed open(const std::vector<std::string>& paths, const std::string& output) {
   Replayed replayed;
-  if (std::ranges::none_of(paths, is_trace)) {
+  if (std::ranges::none_of(paths, knowledge_sources::has_archive)) {
     *replayed.capture = read_capture(paths);
     replayed.programs = replayed.capture->programs;
     if (replayed.programs.empty())

@@ -21,18 +21,6 @@ void release(void* pack, std::span<std::byte>) noexcept { delete static_cast<Mad
 
 }  // namespace
 
-bool is_trace(const std::string& path) {
-  if (std::filesystem::path(path).extension() == ".otf2") return true;
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return false;
-  try {
-    (void)knowledge_sources::find_archive(path);
-    return true;
-  } catch (const UnreadableArchive&) {
-    return false;
-  }
-}
-
 TraceSource::TraceSource(const std::filesystem::path& path) : archive_(path), program_(archive_) {
   if (program_.ranks() == 0)
     throw UnreadableArchive(fmt::format("The trace '{}' has no processes.", archive_.anchor().file.string()));

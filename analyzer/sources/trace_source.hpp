@@ -20,9 +20,6 @@
 
 namespace ardoise::analyzer {
 
-// True: the argument of --replay is a trace: its anchor file, its folder, or the folder of a report with one.
-[[nodiscard]] bool is_trace(const std::string& path);
-
 class TraceSource final : public PackSource {
  public:
   // Throws UnreadableArchive.

@@ -89,6 +89,17 @@ fs::path anchor_in(const fs::path& folder) {
 
 }  // namespace
 
+bool has_archive(const fs::path& path) {
+  std::error_code fault;
+  if (!fs::is_directory(path, fault)) return path.extension() == ".otf2";
+  try {
+    (void)anchor_in(path);
+    return true;
+  } catch (const UnreadableArchive&) {
+    return false;
+  }
+}
+
 ArchiveAnchor find_archive(const fs::path& path) {
   std::error_code fault;
   const auto status = fs::status(path, fault);

@@ -34,6 +34,9 @@ class UnreadableArchive : public std::exception {
   std::string sentence_;
 };
 
+// find_archive() finds an anchor file there; opens no file, which may be damaged.
+[[nodiscard]] bool has_archive(const std::filesystem::path& path);
+
 // path: traces.otf2 under any name, its folder, or the folder of an Ardoise report. Throws UnreadableArchive.
 [[nodiscard]] ArchiveAnchor find_archive(const std::filesystem::path& path);
 

@@ -16,15 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_trace(const fs::path& path) {
-  try {
-    (void)knowledge_sources::find_archive(path);
-    return true;
-  } catch (const knowledge_sources::UnreadableArchive&) {
-    return path.extension() == ".otf2";  // a damaged anchor file
-  }
-}
-
 bool has_packs(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -46,7 +37,7 @@ InputKind kind_of_input(const std::string& path) {
   if (!fs::exists(path, error)) throw UsageError(fmt::format("there is no '{}'.", path));
   const bool is_folder = fs::is_directory(path, error);
   if (is_folder && (has_states(path) || fs::exists(fs::path(path) / "profile.json", error))) return InputKind::kProfile;
-  if (is_trace(path)) return InputKind::kTrace;
+  if (knowledge_sources::has_archive(path)) return InputKind::kTrace;
   if (has_packs(path)) return InputKind::kCapture;
   if (!is_folder) return InputKind::kProfile;
   throw UsageError(fmt::format("'{}' has no profile.json, no traces.otf2 and no captured packs.", path));

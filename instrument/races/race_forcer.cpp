@@ -29,13 +29,13 @@ constexpr int kDivergedStatus = 3;
 RaceForcer* the_forcer = nullptr;
 MPI_Request behind_in_forcer(MPI_Request request) noexcept { return the_forcer->behind(request); }
 
-std::uint64_t nanoseconds() {
+}  // namespace
+
+std::uint64_t monotonic_nanoseconds() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
-
-}  // namespace
 
 RaceForcer::RaceForcer(Settings settings, std::unique_ptr<RaceFile> file)
     : settings_(std::move(settings)), file_(std::move(file)) {
@@ -248,7 +248,7 @@ void RaceForcer::look_at_clock(Thread& thread) {
     ::sched_yield();
   }
   if (wait.rounds % kRoundsBetweenLooks != 0 || wait.call == nullptr) return;
-  const std::uint64_t now = nanoseconds();
+  const std::uint64_t now = settings_.nanoseconds();
   if (wait.begin_ns == 0) wait.begin_ns = wait.looked_ns = now;
   if (now - wait.looked_ns > kBetweenDivergences) {
     wait.looked_ns = now;

@@ -28,6 +28,8 @@
 
 namespace ardoise::instrument {
 
+[[nodiscard]] std::uint64_t monotonic_nanoseconds();
+
 class RaceForcer {
  public:
   using Say = void (*)(std::string_view);
@@ -39,6 +41,7 @@ class RaceForcer {
     double patience_seconds;  // a wait that takes longer is reported; 0: never
     std::string folder;       // of the record, with the names of call sites
     std::string output;       // folder of kRaceDivergences and kRaceEnded; "": none
+    std::uint64_t (*nanoseconds)() = monotonic_nanoseconds;
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);

@@ -44,6 +44,8 @@ struct FakeMpi {
   [[nodiscard]] static bool fits(const Message& message, int source, int tag) {
     return (source == MPI_ANY_SOURCE || source == message.source) && (tag == MPI_ANY_TAG || tag == message.tag);
   }
+  // MPI finds nothing yet. Ends the test program if that happens for ever.
+  void poll();
   // Does not take the message. arrived.end(): none.
   [[nodiscard]] std::vector<Message>::iterator find(int source, int tag, MPI_Comm comm);
   // A message arrives on the world's communicator.
@@ -53,6 +55,7 @@ struct FakeMpi {
 
  private:
   std::uintptr_t last_handle_ = 0x10000;
+  int polls_ = 0;
 };
 
 // A new one for each test.

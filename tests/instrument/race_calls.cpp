@@ -73,8 +73,8 @@ bool RacingProgram::probe(int source, int tag, FakeMpi::Message* message) {
     if (changes.flag) {
       status = status_of(*found);
       if (message != nullptr) *message = *found;
-    } else if (fake_mpi.on_poll) {
-      fake_mpi.on_poll();
+    } else {
+      fake_mpi.poll();
     }
     if (changes.flag || !changes.until_true) break;
     again_();
@@ -161,8 +161,8 @@ bool RacingProgram::test(MPI_Request& request, FakeMpi::Message* got) {
       status = status_of(real->message);
       if (got != nullptr) *got = real->message;
       request = MPI_REQUEST_NULL;
-    } else if (fake_mpi.on_poll) {
-      fake_mpi.on_poll();
+    } else {
+      fake_mpi.poll();
     }
     if (changes.flag || !changes.until_true) break;
     again_();
@@ -216,7 +216,7 @@ int RacingProgram::any(vmpi::FunctionId function, std::vector<MPI_Request>& requ
       requests[static_cast<std::size_t>(each)] = MPI_REQUEST_NULL;
     }
     if (index != -1 || !changes.until_true) break;
-    if (fake_mpi.on_poll) fake_mpi.on_poll();
+    fake_mpi.poll();
     again_();
   }
   changes.none_active = seen.empty() && !changes.skips;

@@ -9,11 +9,11 @@
 namespace ardoise::instrument {
 
 struct MadeSession {
-  // ticks_per_second: of the packs' headers; the clock runs as it does.
-  MadeSession(std::uint32_t partition, std::uint32_t rank, double ticks_per_second = 1e9,
-              int thread_level = MPI_THREAD_SINGLE)
-      : identity{vmpi::kTableHash, partition, rank, 0, ticks_per_second},
-        session(Settings{}, route(), identity, SynchronizedClock{now(), 0, ticks_per_second, 0, 0, 0}, ClockSample{},
+  static constexpr double kTicksPerSecond = 1e9;  // as the packs say; the clock runs as it does
+
+  MadeSession(std::uint32_t partition, std::uint32_t rank, int thread_level = MPI_THREAD_SINGLE)
+      : identity{vmpi::kTableHash, partition, rank, 0, kTicksPerSecond},
+        session(Settings{}, route(), identity, SynchronizedClock{now(), 0, kTicksPerSecond, 0, 0, 0}, ClockSample{},
                 thread_level, SamplerSettings{}) {
     session.recorder.active.store(true);
     thread = session.thread();

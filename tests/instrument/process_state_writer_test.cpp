@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// With these rates of the clock, a second is over at once, or never.
-constexpr double kFast = 1, kSlow = 1e15;
+// Seconds without progress: over at the next tick, or never.
+constexpr double kAtOnce = 1e-9, kNever = 1e9;
 
 struct StateFile {
   ProcessStateDefinition process{};
@@ -94,8 +94,8 @@ class ProcessStateWriterTest : public DyingProcess {
 
 TEST_F(ProcessStateWriterTest, AProcessWithProgressHasNoFile) {
   in_child([this] {
-    MadeSession made(2, 3, kSlow);
-    const auto watch = writer(made, 1000);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kNever);
     made.record_barrier();
     watch->check();
     watch->check();
@@ -105,8 +105,8 @@ TEST_F(ProcessStateWriterTest, AProcessWithProgressHasNoFile) {
 
 TEST_F(ProcessStateWriterTest, WithoutProgressTheFileHasTheLastCallsAndTotals) {
   in_child([this] {
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     made.record_barrier();
     const std::uint64_t begin = now();
     made.record_barrier(begin);
@@ -133,8 +133,8 @@ TEST_F(ProcessStateWriterTest, WithoutProgressTheFileHasTheLastCallsAndTotals) {
 
 TEST_F(ProcessStateWriterTest, AnOpenCallIsMarkedAndTheProgressIsItsBegin) {
   in_child([this] {
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     vmpi::Call call{vmpi::FunctionId::kBarrier};
     call.return_address = &call;
     call.begin = now();
@@ -153,8 +153,8 @@ TEST_F(ProcessStateWriterTest, AnOpenCallIsMarkedAndTheProgressIsItsBegin) {
 
 TEST_F(ProcessStateWriterTest, ProgressRemovesTheFile) {
   in_child([this] {
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     watch->check();
     ASSERT_TRUE(has_file());
     made.record_barrier(now() + (std::uint64_t{1} << 50));  // later than any check
@@ -165,7 +165,7 @@ TEST_F(ProcessStateWriterTest, ProgressRemovesTheFile) {
 
 TEST_F(ProcessStateWriterTest, ARequestHasTheFileWrittenWhileItIsThere) {
   in_child([this] {
-    MadeSession made(2, 3, kSlow);
+    MadeSession made(2, 3);
     const auto watch = writer(made, 0);
     watch->check();
     EXPECT_FALSE(has_file());
@@ -185,8 +185,8 @@ TEST_F(ProcessStateWriterTest, ARequestHasTheFileWrittenWhileItIsThere) {
 
 TEST_F(ProcessStateWriterTest, InFinalizeTheThreadsAreNotDescribed) {
   in_child([this] {
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     made.record_barrier();
     watch->finalizes_since = now() + 10;
     while (now() < watch->finalizes_since + 1) continue;
@@ -210,8 +210,8 @@ TEST_F(ProcessStateWriterTest, ThreadsThatMayCallMpiAreCountedIfSeveralMay) {
   for (const Case& each : {Case{MPI_THREAD_MULTIPLE, 0, true}, Case{MPI_THREAD_MULTIPLE, 1000, false},
                            Case{MPI_THREAD_SERIALIZED, 0, false}}) {
     in_child([&] {
-      MadeSession made(2, 3, kFast, each.level);
-      writer(made, 1, each.helpers)->check();
+      MadeSession made(2, 3, each.level);
+      writer(made, kAtOnce, each.helpers)->check();
       EXPECT_EQ((read().process.flags & kFreeThreads) != 0, each.is_free) << each.level << ' ' << each.helpers;
     });
   }
@@ -219,8 +219,8 @@ TEST_F(ProcessStateWriterTest, ThreadsThatMayCallMpiAreCountedIfSeveralMay) {
 
 TEST_F(ProcessStateWriterTest, ItsEndRemovesItsFileOnly) {
   in_child([this] {
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     std::ofstream(path()) << "of an earlier launch";
     watch->remove_file();
     EXPECT_TRUE(has_file());
@@ -234,8 +234,8 @@ TEST_F(ProcessStateWriterTest, ItsEndRemovesItsFileOnly) {
 TEST_F(ProcessStateWriterTest, AFolderOfOthersGetsNoFile) {
   in_child([this] {
     fs::permissions(folder_, fs::perms{0777});
-    MadeSession made(2, 3, kFast);
-    const auto watch = writer(made, 1);
+    MadeSession made(2, 3);
+    const auto watch = writer(made, kAtOnce);
     request();
     watch->check();
     EXPECT_FALSE(has_file());

@@ -137,24 +137,27 @@ TEST_F(SurvivorTest, AChildOfTheProcessDoesNotEndIt) {
 TEST_F(SurvivorTest, SharesNeitherDescriptorsNorTheGroup) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe(ends.data()), 0);
-  EXPECT_EQ(status_with_checks(
-                [&] {
-                  ::close(ends[1]);
-                  pollfd other{ends[0], POLLIN, 0};
-                  if (::poll(&other, 1, 0) != 0) ::_exit(1);  // the test process has it open
-                  shared_words->deaths = 100;
-                  wait_until_set(shared_words->wait_status);
-                  // The survivor has closed it.
-                  if (::poll(&other, 1, 0) != 1 || (other.revents & POLLHUP) == 0) ::_exit(2);
-                  ::setpgid(0, 0);
-                  ::kill(0, SIGKILL);
-                },
-                [&] {
-                  wait_until_set(shared_words->deaths);
-                  ::close(ends[1]);
-                  shared_words->wait_status = 1;
-                }),
-            SIGKILL);
+  const int status = status_of(
+      [&] {
+        ::setpgid(0, 0);
+        start_survivor(kChecks);
+        wait_until_set(shared_words->checks);
+        ::close(ends[1]);
+        pollfd other{ends[0], POLLIN, 0};
+        if (::poll(&other, 1, 0) != 0) ::_exit(1);  // the test process has it open
+        shared_words->deaths = 100;
+        wait_until_set(shared_words->wait_status);
+        // The survivor has closed it.
+        if (::poll(&other, 1, 0) != 1 || (other.revents & POLLHUP) == 0) ::_exit(2);
+        ::kill(0, SIGKILL);
+      },
+      true,
+      [&] {
+        wait_until_set(shared_words->deaths);
+        ::close(ends[1]);
+        shared_words->wait_status = 1;
+      });
+  EXPECT_EQ(status, SIGKILL);
   ::close(ends[0]);
   EXPECT_EQ(shared_words->deaths, 101);
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -35,7 +36,7 @@ namespace {
 // initial-exec: the thread-local memory of a preloaded library exists from the start of every thread, and costs one
 // load.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRecorder* current_thread = nullptr;
-pthread_key_t thread_end_key;
+pthread_key_t thread_end_key = PTHREAD_KEYS_MAX;  // no key before Session::start()
 
 void on_thread_end(void* thread_untyped) {
   auto* const thread = static_cast<ThreadRecorder*>(thread_untyped);

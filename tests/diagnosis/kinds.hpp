@@ -1,0 +1,44 @@
+// Simulated programs with one known loss each, and right programs that look as if they had one. Codes are those of the
+// catalogue of losses that the findings follow: "late.static", "io.small"; right programs are "none.…".
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reports/findings/findings.hpp"
+#include "tests/diagnosis/simulation.hpp"
+
+namespace ardoise::diagnosis {
+
+struct Case {
+  std::uint32_t ranks = 8;
+  std::uint32_t steps = 30;
+  double noise = 0.01;
+  std::uint32_t seed = 1;
+  bool fault = true;  // false: the same program without the loss
+};
+
+struct Kind {
+  std::string code;
+  std::vector<std::string> findings;  // ids of which the first finding must have one
+  std::vector<std::string> words;     // all of them in the first finding: the function, the rank
+  std::function<Task(Rank&, const Case&)> body;
+  std::function<void(Machine&)> machine = {};
+  [[nodiscard]] bool is_right() const { return code.starts_with("none."); }
+};
+
+[[nodiscard]] const std::vector<Kind>& kinds();
+
+struct Diagnosis {
+  double seconds = 0;        // of the run
+  double without_fault = 0;  // of the same program without the loss
+  std::vector<reports::Finding> findings;
+  bool right_first = false, right_in_three = false;
+  bool wrong_remedy = false;  // the first finding has another cause, and an advice
+  bool false_alarm = false;   // a right program has a finding that is more than a note
+};
+[[nodiscard]] Diagnosis diagnose(const Kind& kind, const Case& how);
+
+}  // namespace ardoise::diagnosis

@@ -1,0 +1,194 @@
+#include "tests/diagnosis/recorded_rank.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "instrument/format/mark_name.hpp"
+
+namespace ardoise::diagnosis {
+
+using instrument::PackClass;
+using instrument::Shape;
+using namespace std::string_view_literals;
+
+namespace {
+
+constexpr std::uint64_t kOrigin = 1'000'000;  // tick of second 0
+constexpr std::uint32_t kMainContext = 1;
+constexpr auto kFile = "program.c"sv;
+
+std::uint64_t tick(double seconds) { return kOrigin + static_cast<std::uint64_t>(seconds * 1e9 + 0.5); }
+
+}  // namespace
+
+RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling)
+    : rank_(rank),
+      packs_({.rank = rank, .origin_tick = kOrigin}),
+      sampling_(sampling),
+      until_sample_(sampling * (0.5 + rank % 7 / 14.0)),
+      random_(rank + 1) {
+  packs_.define(instrument::ProcessDefinition{ranks, rank, 1000 + rank, 0, kOrigin, 1'000'000, 16 << 20, 0, ranks},
+                "program"sv, "./program"sv, "host"sv, "/"sv);
+  packs_.define(instrument::ClockDefinition{kOrigin, 1'700'000'000'000'000'000, 1e9, 0, 1e-9, 0, 40}, "tsc"sv,
+                "boot"sv);
+  packs_.define(instrument::CountersDefinition{0, instrument::SampleUnit::kCpuNanoseconds}, "cpu-clock"sv,
+                std::span<const std::string_view>());
+  packs_.define(instrument::ThreadDefinition{0, 1000 + rank, kOrigin});
+  instrument::SamplingDefinition rate{};
+  rate.tick = kOrigin;
+  rate.hertz = 1 / sampling;
+  packs_.define(rate);
+  new_contexts_.push_back(
+      {kMainContext, 0, instrument::kPythonModule, 0, std::uint64_t{code("main")} << 32 | 1});
+}
+
+void RecordedRank::define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members) {
+  const auto own = std::ranges::find(members, rank_);
+  if (own == members.end()) return;
+  std::vector<instrument::RankRange> ranges;
+  for (const std::uint32_t member : members) {
+    const auto start = static_cast<std::int32_t>(member);
+    if (!ranges.empty() && ranges.back().start + static_cast<std::int32_t>(ranges.back().count) == start) {
+      ++ranges.back().count;
+      ranges.back().stride = 1;
+    } else {
+      ranges.push_back({start, 1, 0});
+    }
+  }
+  const auto count = static_cast<std::uint32_t>(ranges.size());
+  packs_.define(
+      instrument::CommunicatorDefinition{comm, instrument::CommunicatorKind::kIntra, 70 + comm, 0,
+                                         static_cast<std::uint32_t>(members.size()),
+                                         static_cast<std::uint32_t>(own - members.begin()), 0, count, 0, 0, count},
+      std::span<const instrument::RankRange>(ranges), ""sv);
+}
+
+std::uint32_t RecordedRank::code(const std::string& function) {
+  const auto [found, is_new] = codes_.try_emplace(function, static_cast<std::uint32_t>(codes_.size()) + 2);
+  if (is_new)
+    packs_.define(instrument::PythonCodeDefinition{found->second, 0, 1, 0}, std::string_view(function), kFile, ""sv);
+  return found->second;
+}
+
+std::uint32_t RecordedRank::site(Place place) {
+  const auto [found, is_new] = sites_.try_emplace({place.function, place.line}, 0);
+  if (is_new) {
+    const std::uint64_t offset = std::uint64_t{code(place.function)} << 32 | place.line;
+    found->second = instrument::mark_name_id(std::string(place.function) + '\n' + std::to_string(place.line));
+    packs_.define(instrument::CallSiteDefinition{found->second, instrument::kPythonModule, offset});
+  }
+  return found->second;
+}
+
+std::uint32_t RecordedRank::context(Place place) {
+  const auto [found, is_new] =
+      contexts_.try_emplace({place.function, place.line}, static_cast<std::uint32_t>(contexts_.size()) + 2);
+  if (is_new)
+    new_contexts_.push_back({found->second, kMainContext, instrument::kPythonModule, 0,
+                             std::uint64_t{code(place.function)} << 32 | place.line});
+  return found->second;
+}
+
+void RecordedRank::sample(std::uint32_t context, double begin, double end, std::uint16_t function,
+                          std::uint8_t flags) {
+  cpu_ += end - begin;
+  for (; until_sample_ <= end - begin; until_sample_ += sampling_) {
+    instrument::SampleRecord record{};
+    record.tick = tick(begin + until_sample_);
+    record.context = context;
+    record.weight = static_cast<std::uint32_t>(sampling_ * 1e9);
+    record.function = function;
+    record.flags = flags;
+    samples_.push_back(record);
+    ++taken_;
+    if (function != 0) continue;
+    between_.weight += record.weight;
+    between_.tick = record.tick;
+    if (random_() % between_.weight < record.weight) between_.context = context;
+  }
+  until_sample_ -= end - begin;
+}
+
+void RecordedRank::compute(Place place, double begin, double end) { sample(context(place), begin, end, 0, 0); }
+
+void RecordedRank::put_sampled() {
+  if (between_.weight == 0) return;
+  between_.word = instrument::make_word(static_cast<std::uint32_t>(instrument::ExtensionKind::kSampled), 0,
+                                        Shape::kExtension);
+  packs_.mpi_extension(between_);
+  between_ = {};
+}
+
+RecordedRank::Started RecordedRank::call(Place place, const Call& call) {
+  const auto number = static_cast<std::uint16_t>(call.function);
+  put_sampled();
+  const std::uint64_t begin = tick(call.begin);
+  packs_.call(call.function, call.shape, begin, static_cast<std::uint32_t>(tick(call.end) - begin), call.peer, call.tag,
+              static_cast<std::uint32_t>(call.bytes), site(place), call.comm);
+  sample(context(place), call.begin, call.end, static_cast<std::uint16_t>(number + 1), instrument::kInsideMpi);
+  const bool receives = call.shape == Shape::kReceive;
+  add_context_totals(context(place), PackClass::kMpi, number, call.end - call.begin, receives ? 0 : call.bytes,
+                     receives ? call.bytes : 0);
+  return {begin, site(place), call.function};
+}
+
+void RecordedRank::completion(const Started& started, std::int32_t source, std::int32_t tag, std::uint64_t bytes) {
+  packs_.mpi_extension(instrument::CompletionRecord{
+      started.begin, static_cast<std::uint32_t>(bytes >> 32), started.site, source, tag,
+      static_cast<std::uint32_t>(bytes),
+      instrument::make_word(0, static_cast<std::uint32_t>(started.function), Shape::kCompletion)});
+  if (bytes != 0) packs_.total(PackClass::kMpi, static_cast<std::uint16_t>(started.function), 0, 0, 0, bytes);
+}
+
+void RecordedRank::file_call(Place place, instrument::PosixFunction function, const std::string& file, double begin,
+                             double end, std::uint64_t bytes) {
+  const auto [found, is_new] = files_.try_emplace(file, static_cast<std::uint32_t>(files_.size()) + 1);
+  if (is_new) packs_.define(instrument::FileDefinition{found->second, 0}, std::string_view(file));
+  const auto number = static_cast<std::uint16_t>(function);
+  const bool reads = function == instrument::PosixFunction::kRead;
+  const std::uint64_t first = tick(begin);
+  packs_.posix({first, static_cast<std::uint32_t>(tick(end) - first), site(place), found->second, number, 0, bytes});
+  packs_.total(PackClass::kPosix, number, 1, tick(end) - first, reads ? 0 : bytes, reads ? bytes : 0);
+  add_context_totals(context(place), PackClass::kPosix, number, end - begin, reads ? 0 : bytes, reads ? bytes : 0);
+}
+
+void RecordedRank::add_context_totals(std::uint32_t context, PackClass record_class, std::uint16_t function,
+                                      double seconds, std::uint64_t sent, std::uint64_t received) {
+  auto& sums = context_totals_[{context, static_cast<std::uint32_t>(record_class) << 16 | function}];
+  sums.context = context;
+  sums.record_class = static_cast<std::uint16_t>(record_class);
+  sums.function = function;
+  ++sums.calls;
+  sums.ticks += static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
+  sums.bytes_sent += sent;
+  sums.bytes_received += received;
+}
+
+std::vector<replay::Pack> RecordedRank::finish(double end) {
+  put_sampled();
+  packs_.define(instrument::UsageDefinition{static_cast<std::uint64_t>(cpu_ * 1e9),
+                                            static_cast<std::uint64_t>(without_processor_ * 1e9),
+                                            static_cast<std::uint64_t>(cpu_ * 1e9), 64 << 20, 1, rank_, 1024, 0});
+  instrument::SamplerTotalsDefinition totals{};
+  totals.taken = totals.stored = taken_;
+  totals.thread_ticks = tick(end) - kOrigin;
+  packs_.define(totals);
+  packs_.define(instrument::ClockDefinition{tick(end), 1'700'000'000'000'000'000 + tick(end) - kOrigin, 1e9, 0, 1e-9,
+                                            tick(end), 40},
+                "tsc"sv, "boot"sv);
+  packs_.flush();
+  packs_.contexts(0, new_contexts_);
+  constexpr std::size_t kMost = 1000;
+  for (std::span<const instrument::SampleRecord> rest = samples_; !rest.empty();) {
+    const auto some = rest.first(std::min(kMost, rest.size()));
+    packs_.samples(0, some);
+    rest = rest.subspan(some.size());
+  }
+  std::vector<instrument::ContextTotalsRecord> sums;
+  for (const auto& [key, record] : context_totals_) sums.push_back(record);
+  packs_.context_totals(0, sums);
+  packs_.finish();
+  return packs_.take();
+}
+
+}  // namespace ardoise::diagnosis

@@ -1,0 +1,77 @@
+// The packs of one simulated rank: records, samples and definitions as a real process would send them. Times are
+// seconds of virtual time; a tick is a nanosecond.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instrument/format/posix_functions.hpp"
+#include "tests/replay/pack_maker.hpp"
+#include "vmpi/mpi_functions.hpp"
+
+namespace ardoise::diagnosis {
+
+// A function of the simulated program and a line in it.
+struct Place {
+  const char* function;
+  std::uint32_t line;
+};
+
+class RecordedRank {
+ public:
+  // An operation that was started: the fields of its completion.
+  struct Started {
+    std::uint64_t begin = 0;
+    std::uint32_t site = 0;
+    vmpi::FunctionId function{};
+  };
+  struct Call {
+    vmpi::FunctionId function;
+    instrument::Shape shape;
+    double begin, end;
+    std::int32_t peer = instrument::kNoPeer, tag = 0;
+    std::uint64_t bytes = 0;
+    std::uint32_t comm = 0;
+  };
+
+  RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling);
+
+  void define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members);
+  Started call(Place place, const Call& call);
+  void completion(const Started& started, std::int32_t source, std::int32_t tag, std::uint64_t bytes);
+  void file_call(Place place, instrument::PosixFunction function, const std::string& file, double begin, double end,
+                 std::uint64_t bytes);
+  // CPU time outside of calls.
+  void compute(Place place, double begin, double end);
+  void wait_for_processor(double seconds) { without_processor_ += seconds; }
+  [[nodiscard]] std::vector<replay::Pack> finish(double end);
+
+ private:
+  std::uint32_t site(Place place);
+  std::uint32_t context(Place place);
+  std::uint32_t code(const std::string& function);
+  // Samples of CPU time that was used in a context, from begin to end; function: number + 1 of the call, 0: none.
+  void sample(std::uint32_t context, double begin, double end, std::uint16_t function, std::uint8_t flags);
+  void add_context_totals(std::uint32_t context, instrument::PackClass record_class, std::uint16_t function,
+                          double seconds, std::uint64_t sent, std::uint64_t received);
+  void put_sampled();  // the samples since the last call, before the next one
+
+  std::uint32_t rank_;
+  replay::PackMaker packs_;
+  double sampling_, until_sample_;
+  double cpu_ = 0, without_processor_ = 0;
+  std::mt19937 random_;
+  std::map<std::string, std::uint32_t> codes_, files_;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> contexts_, sites_;
+  std::vector<instrument::ContextRecord> new_contexts_;
+  std::vector<instrument::SampleRecord> samples_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, instrument::ContextTotalsRecord> context_totals_;
+  instrument::SampledExtension between_{};
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace ardoise::diagnosis

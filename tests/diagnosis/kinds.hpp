@@ -12,12 +12,23 @@
 
 namespace ardoise::diagnosis {
 
+// What surrounds the loss.
+enum class Context {
+  kAlone,
+  kSecondFault,       // the last rank has 0.6 ms more to do in each step
+  kNestedLoops,       // the usual part of a step is five rounds
+  kSubCommunicators,  // reductions on the even and the odd ranks, too
+  kLoaded,            // ranks wait for a processor for a tenth of their work
+  kFortran,           // names of functions end in an underscore
+};
+
 struct Case {
   std::uint32_t ranks = 8;
   std::uint32_t steps = 30;
   double noise = 0.01;
   std::uint32_t seed = 1;
   bool fault = true;  // false: the same program without the loss
+  Context context = Context::kAlone;
 };
 
 struct Kind {

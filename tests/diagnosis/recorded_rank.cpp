@@ -21,24 +21,21 @@ std::uint64_t tick(double seconds) { return kOrigin + static_cast<std::uint64_t>
 
 }  // namespace
 
-RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling)
+RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling, std::uint32_t host,
+                           std::string suffix)
     : rank_(rank),
       packs_({.rank = rank, .origin_tick = kOrigin}),
       sampling_(sampling),
-      until_sample_(sampling * (0.5 + rank % 7 / 14.0)),
+      suffix_(std::move(suffix)),
+      host_name_("host" + std::to_string(host)),
       random_(rank + 1) {
   packs_.define(instrument::ProcessDefinition{ranks, rank, 1000 + rank, 0, kOrigin, 1'000'000, 16 << 20, 0, ranks},
-                "program"sv, "./program"sv, "host"sv, "/"sv);
+                "program"sv, "./program"sv, std::string_view(host_name_), "/"sv);
   packs_.define(instrument::ClockDefinition{kOrigin, 1'700'000'000'000'000'000, 1e9, 0, 1e-9, 0, 40}, "tsc"sv,
-                "boot"sv);
+                std::string_view(host_name_));
   packs_.define(instrument::CountersDefinition{0, instrument::SampleUnit::kCpuNanoseconds}, "cpu-clock"sv,
                 std::span<const std::string_view>());
-  packs_.define(instrument::ThreadDefinition{0, 1000 + rank, kOrigin});
-  instrument::SamplingDefinition rate{};
-  rate.tick = kOrigin;
-  rate.hertz = 1 / sampling;
-  packs_.define(rate);
-  new_contexts_.push_back(
+  all_contexts_.push_back(
       {kMainContext, 0, instrument::kPythonModule, 0, std::uint64_t{code("main")} << 32 | 1});
 }
 
@@ -63,7 +60,8 @@ void RecordedRank::define_communicator(std::uint32_t comm, const std::vector<std
       std::span<const instrument::RankRange>(ranges), ""sv);
 }
 
-std::uint32_t RecordedRank::code(const std::string& function) {
+std::uint32_t RecordedRank::code(const std::string& name) {
+  const std::string function = name + suffix_;
   const auto [found, is_new] = codes_.try_emplace(function, static_cast<std::uint32_t>(codes_.size()) + 2);
   if (is_new)
     packs_.define(instrument::PythonCodeDefinition{found->second, 0, 1, 0}, std::string_view(function), kFile, ""sv);
@@ -84,32 +82,48 @@ std::uint32_t RecordedRank::context(Place place) {
   const auto [found, is_new] =
       contexts_.try_emplace({place.function, place.line}, static_cast<std::uint32_t>(contexts_.size()) + 2);
   if (is_new)
-    new_contexts_.push_back({found->second, kMainContext, instrument::kPythonModule, 0,
+    all_contexts_.push_back({found->second, kMainContext, instrument::kPythonModule, 0,
                              std::uint64_t{code(place.function)} << 32 | place.line});
   return found->second;
 }
 
-void RecordedRank::sample(std::uint32_t context, double begin, double end, std::uint16_t function,
-                          std::uint8_t flags) {
-  cpu_ += end - begin;
-  for (; until_sample_ <= end - begin; until_sample_ += sampling_) {
+void RecordedRank::sample(std::uint32_t thread, std::uint32_t context, double begin, double end, InCall call) {
+  (thread == 0 ? cpu_ : other_threads_cpu_) += end - begin;
+  const auto [found, is_new] = threads_.try_emplace(thread, Thread{sampling_ * (0.5 + (rank_ + thread) % 7 / 14.0), 0, {}});
+  Thread& own = found->second;
+  if (is_new) {
+    packs_.define(instrument::ThreadDefinition{thread, 1000 + rank_ + 100'000 * thread, tick(begin)});
+    instrument::SamplingDefinition rate{};
+    rate.thread = thread;
+    rate.tick = tick(begin);
+    rate.hertz = 1 / sampling_;
+    packs_.define(rate);
+  }
+  for (; own.until_sample <= end - begin; own.until_sample += sampling_) {
     instrument::SampleRecord record{};
-    record.tick = tick(begin + until_sample_);
+    record.tick = tick(begin + own.until_sample);
     record.context = context;
-    record.weight = static_cast<std::uint32_t>(sampling_ * 1e9);
-    record.function = function;
-    record.flags = flags;
-    samples_.push_back(record);
-    ++taken_;
-    if (function != 0) continue;
+    record.kernel = static_cast<std::uint32_t>(sampling_ * call.kernel_share * 1e9);
+    record.weight = static_cast<std::uint32_t>(sampling_ * 1e9) - record.kernel;
+    record.function = call.function;
+    record.flags = call.flags;
+    own.samples.push_back(record);
+    ++own.taken;
+    if (call.function != 0 || thread != 0) continue;
     between_.weight += record.weight;
     between_.tick = record.tick;
     if (random_() % between_.weight < record.weight) between_.context = context;
   }
-  until_sample_ -= end - begin;
+  own.until_sample -= end - begin;
 }
 
-void RecordedRank::compute(Place place, double begin, double end) { sample(context(place), begin, end, 0, 0); }
+void RecordedRank::compute(Place place, double begin, double end, double kernel_share) {
+  sample(0, context(place), begin, end, {0, 0, kernel_share});
+}
+
+void RecordedRank::compute_in_thread(std::uint32_t thread, Place place, double begin, double end) {
+  sample(thread, context(place), begin, end, {});
+}
 
 void RecordedRank::put_sampled() {
   if (between_.weight == 0) return;
@@ -125,7 +139,7 @@ RecordedRank::Started RecordedRank::call(Place place, const Call& call) {
   const std::uint64_t begin = tick(call.begin);
   packs_.call(call.function, call.shape, begin, static_cast<std::uint32_t>(tick(call.end) - begin), call.peer, call.tag,
               static_cast<std::uint32_t>(call.bytes), site(place), call.comm);
-  sample(context(place), call.begin, call.end, static_cast<std::uint16_t>(number + 1), instrument::kInsideMpi);
+  sample(0, context(place), call.begin, call.end, {static_cast<std::uint16_t>(number + 1), instrument::kInsideMpi, 0});
   const bool receives = call.shape == Shape::kReceive;
   add_context_totals(context(place), PackClass::kMpi, number, call.end - call.begin, receives ? 0 : call.bytes,
                      receives ? call.bytes : 0);
@@ -140,16 +154,26 @@ void RecordedRank::completion(const Started& started, std::int32_t source, std::
   if (bytes != 0) packs_.total(PackClass::kMpi, static_cast<std::uint16_t>(started.function), 0, 0, 0, bytes);
 }
 
-void RecordedRank::file_call(Place place, instrument::PosixFunction function, const std::string& file, double begin,
+std::uint32_t RecordedRank::file(const std::string& path) {
+  const auto [found, is_new] = files_.try_emplace(path, static_cast<std::uint32_t>(files_.size()) + 1);
+  if (is_new) packs_.define(instrument::FileDefinition{found->second, 0}, std::string_view(path));
+  return found->second;
+}
+
+void RecordedRank::file_call(Place place, instrument::PosixFunction function, const std::string& path, double begin,
                              double end, std::uint64_t bytes) {
-  const auto [found, is_new] = files_.try_emplace(file, static_cast<std::uint32_t>(files_.size()) + 1);
-  if (is_new) packs_.define(instrument::FileDefinition{found->second, 0}, std::string_view(file));
   const auto number = static_cast<std::uint16_t>(function);
   const bool reads = function == instrument::PosixFunction::kRead;
   const std::uint64_t first = tick(begin);
-  packs_.posix({first, static_cast<std::uint32_t>(tick(end) - first), site(place), found->second, number, 0, bytes});
+  packs_.posix({first, static_cast<std::uint32_t>(tick(end) - first), site(place), file(path), number, 0, bytes});
   packs_.total(PackClass::kPosix, number, 1, tick(end) - first, reads ? 0 : bytes, reads ? bytes : 0);
   add_context_totals(context(place), PackClass::kPosix, number, end - begin, reads ? 0 : bytes, reads ? bytes : 0);
+}
+
+void RecordedRank::mpi_file_call(Place place, vmpi::FunctionId function, const std::string& path, double begin,
+                                 double end, std::uint64_t bytes) {
+  call(place, {function, Shape::kFileWrite, begin, end, static_cast<std::int32_t>(file(path)), 0, bytes,
+               instrument::kNoComm});
 }
 
 void RecordedRank::add_context_totals(std::uint32_t context, PackClass record_class, std::uint16_t function,
@@ -166,26 +190,34 @@ void RecordedRank::add_context_totals(std::uint32_t context, PackClass record_cl
 
 std::vector<replay::Pack> RecordedRank::finish(double end) {
   put_sampled();
-  packs_.define(instrument::UsageDefinition{static_cast<std::uint64_t>(cpu_ * 1e9),
-                                            static_cast<std::uint64_t>(without_processor_ * 1e9),
-                                            static_cast<std::uint64_t>(cpu_ * 1e9), 64 << 20, 1, rank_, 1024, 0});
-  instrument::SamplerTotalsDefinition totals{};
-  totals.taken = totals.stored = taken_;
-  totals.thread_ticks = tick(end) - kOrigin;
-  packs_.define(totals);
+  const auto cpu = static_cast<std::uint64_t>(cpu_ * 1e9);
+  packs_.define(instrument::UsageDefinition{cpu, static_cast<std::uint64_t>(without_processor_ * 1e9),
+                                            cpu + static_cast<std::uint64_t>(other_threads_cpu_ * 1e9), 64 << 20,
+                                            static_cast<std::uint32_t>(std::max<std::size_t>(1, threads_.size())),
+                                            rank_, 1024, 0});
+  for (const auto& [number, thread] : threads_) {
+    instrument::SamplerTotalsDefinition totals{};
+    totals.thread = number;
+    totals.taken = totals.stored = thread.taken;
+    totals.thread_ticks = tick(end) - kOrigin;
+    packs_.define(totals);
+  }
   packs_.define(instrument::ClockDefinition{tick(end), 1'700'000'000'000'000'000 + tick(end) - kOrigin, 1e9, 0, 1e-9,
                                             tick(end), 40},
-                "tsc"sv, "boot"sv);
+                "tsc"sv, std::string_view(host_name_));
   packs_.flush();
-  packs_.contexts(0, new_contexts_);
   constexpr std::size_t kMost = 1000;
-  for (std::span<const instrument::SampleRecord> rest = samples_; !rest.empty();) {
-    const auto some = rest.first(std::min(kMost, rest.size()));
-    packs_.samples(0, some);
-    rest = rest.subspan(some.size());
+  for (const auto& [number, thread] : threads_) {
+    packs_.contexts(number, all_contexts_);
+    for (std::span<const instrument::SampleRecord> rest = thread.samples; !rest.empty();) {
+      const auto some = rest.first(std::min(kMost, rest.size()));
+      packs_.samples(number, some);
+      rest = rest.subspan(some.size());
+    }
   }
   std::vector<instrument::ContextTotalsRecord> sums;
   for (const auto& [key, record] : context_totals_) sums.push_back(record);
+  if (threads_.empty()) packs_.contexts(0, all_contexts_);
   packs_.context_totals(0, sums);
   packs_.finish();
   return packs_.take();

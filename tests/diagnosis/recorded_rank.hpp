@@ -38,40 +38,57 @@ class RecordedRank {
     std::uint32_t comm = 0;
   };
 
-  RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling);
+  // suffix: of all names of functions.
+  RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling, std::uint32_t host, std::string suffix);
 
   void define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members);
   Started call(Place place, const Call& call);
   void completion(const Started& started, std::int32_t source, std::int32_t tag, std::uint64_t bytes);
-  void file_call(Place place, instrument::PosixFunction function, const std::string& file, double begin, double end,
+  void file_call(Place place, instrument::PosixFunction function, const std::string& path, double begin, double end,
                  std::uint64_t bytes);
-  // CPU time outside of calls.
-  void compute(Place place, double begin, double end);
+  void mpi_file_call(Place place, vmpi::FunctionId function, const std::string& path, double begin, double end,
+                     std::uint64_t bytes);
+  // CPU time outside of calls; kernel_share of it in the kernel.
+  void compute(Place place, double begin, double end, double kernel_share);
+  void compute_in_thread(std::uint32_t thread, Place place, double begin, double end);
   void wait_for_processor(double seconds) { without_processor_ += seconds; }
   [[nodiscard]] std::vector<replay::Pack> finish(double end);
 
  private:
+  struct Thread {
+    double until_sample;
+    std::uint64_t taken = 0;
+    std::vector<instrument::SampleRecord> samples;
+  };
+  // What a sample says beside its context.
+  struct InCall {
+    std::uint16_t function = 0;  // number + 1; 0: none
+    std::uint8_t flags = 0;
+    double kernel_share = 0;
+  };
+
   std::uint32_t site(Place place);
   std::uint32_t context(Place place);
-  std::uint32_t code(const std::string& function);
-  // Samples of CPU time that was used in a context, from begin to end; function: number + 1 of the call, 0: none.
-  void sample(std::uint32_t context, double begin, double end, std::uint16_t function, std::uint8_t flags);
+  std::uint32_t code(const std::string& name);
+  std::uint32_t file(const std::string& path);
+  // Samples of CPU time that was used in a context, from begin to end.
+  void sample(std::uint32_t thread, std::uint32_t context, double begin, double end, InCall call);
   void add_context_totals(std::uint32_t context, instrument::PackClass record_class, std::uint16_t function,
                           double seconds, std::uint64_t sent, std::uint64_t received);
   void put_sampled();  // the samples since the last call, before the next one
 
   std::uint32_t rank_;
   replay::PackMaker packs_;
-  double sampling_, until_sample_;
-  double cpu_ = 0, without_processor_ = 0;
+  double sampling_;
+  std::string suffix_, host_name_;
+  double cpu_ = 0, other_threads_cpu_ = 0, without_processor_ = 0;
   std::mt19937 random_;
   std::map<std::string, std::uint32_t> codes_, files_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> contexts_, sites_;
-  std::vector<instrument::ContextRecord> new_contexts_;
-  std::vector<instrument::SampleRecord> samples_;
+  std::vector<instrument::ContextRecord> all_contexts_;  // of every thread
+  std::map<std::uint32_t, Thread> threads_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, instrument::ContextTotalsRecord> context_totals_;
   instrument::SampledExtension between_{};
-  std::uint64_t taken_ = 0;
 };
 
 }  // namespace ardoise::diagnosis

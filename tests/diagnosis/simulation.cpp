@@ -1,6 +1,7 @@
 #include "tests/diagnosis/simulation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -21,7 +22,8 @@ Rank::Rank(Simulation& simulation, std::uint32_t number, std::uint32_t seed)
     : simulation_(simulation),
       number_(number),
       random_(seed * 7919 + number),
-      recorded_(number, simulation.machine().ranks, simulation.machine().sampling) {}
+      recorded_(number, simulation.machine().ranks, simulation.machine().sampling,
+                number / simulation.machine().ranks_per_host, simulation.machine().suffix) {}
 
 std::uint32_t Rank::size() const { return simulation_.machine().ranks; }
 double Rank::now() const { return simulation_.now(); }
@@ -30,12 +32,43 @@ void Rank::resume_at(double time) {
   simulation_.at(time, [this] { std::exchange(suspended_, {}).resume(); });
 }
 
-Rank::Done Rank::compute(Place place, double seconds) {
-  return operation([this, place, seconds] {
-    const double noise = std::normal_distribution<>(0, simulation_.machine().noise)(random_);
-    const double end = now() + seconds * std::max(0.2, 1 + noise);
-    recorded_.compute(place, now(), end);
-    resume_at(end);
+double Rank::latency_to(std::uint32_t other) const {
+  const Machine& machine = simulation_.machine();
+  return number_ / machine.ranks_per_host == other / machine.ranks_per_host ? machine.latency : machine.far_latency;
+}
+
+double Rank::bandwidth_to(std::uint32_t other) const {
+  const Machine& machine = simulation_.machine();
+  return number_ / machine.ranks_per_host == other / machine.ranks_per_host ? machine.bandwidth
+                                                                            : machine.far_bandwidth;
+}
+
+double Rank::time_of(double seconds) {
+  const Machine& machine = simulation_.machine();
+  const double noise = std::normal_distribution<>(0, machine.noise)(random_);
+  return seconds * std::max(0.2, 1 + noise) * (machine.slowness ? machine.slowness(number_) : 1);
+}
+
+Rank::Done Rank::compute(Place place, double seconds, double kernel_share) {
+  return operation([=, this] {
+    const double time = time_of(seconds), crowding = simulation_.machine().crowding;
+    const double waits = crowding > 0 ? time * crowding * 2 * random() : 0;
+    recorded_.wait_for_processor(waits);
+    recorded_.compute(place, now() + waits, now() + waits + time, kernel_share);
+    resume_at(now() + waits + time);
+  });
+}
+
+Rank::Done Rank::compute_in_threads(Place place, double first, double second, double third, double fourth) {
+  return operation([=, this] {
+    const std::array seconds{first, second, third, fourth};
+    double longest = 0;
+    for (std::uint32_t thread = 0; thread < seconds.size(); ++thread) {
+      const double time = time_of(seconds[thread]);
+      longest = std::max(longest, time);
+      recorded_.compute_in_thread(thread, place, now(), now() + time);
+    }
+    resume_at(now() + longest);
   });
 }
 
@@ -76,11 +109,11 @@ RequestPointer Rank::post_send(std::uint32_t to, std::uint64_t bytes, std::int32
   request->bytes = bytes;
   const double size = static_cast<double>(bytes), ready = now() + machine.call;
   if (bytes <= machine.eager) {
-    simulation_.at(ready + machine.latency + size / machine.bandwidth,
+    simulation_.at(ready + latency_to(to) + size / bandwidth_to(to),
                    [this, to, bytes, tag] { simulation_.arrive(to, {number_, tag, bytes, nullptr, false}); });
     simulation_.at(ready + size / machine.copying, [this, request] { simulation_.complete(request, number_); });
   } else {
-    simulation_.at(ready + machine.latency, [this, to, bytes, tag, request, blocks] {
+    simulation_.at(ready + latency_to(to), [this, to, bytes, tag, request, blocks] {
       simulation_.arrive(to, {number_, tag, bytes, request, blocks});
     });
   }
@@ -118,27 +151,38 @@ Rank::Done Rank::send(Place place, std::uint32_t to, std::uint64_t bytes, std::i
   });
 }
 
-void Rank::start_receive(Place place, std::int32_t from, std::int32_t tag, std::function<void()> then) {
+void Rank::start_receive(Place place, std::int32_t from, std::int32_t tag, bool probes, std::function<void()> then) {
   const double begin = now();
   const RequestPointer request = post_receive(from, tag);
   wait_until({request}, Wanted::kAll, [=, this](double end) {
     last_source_ = request->source;
     last_tag_ = request->tag;
-    recorded_.call(place, {FunctionId::kRecv, Shape::kReceive, begin, end, request->source, request->tag,
+    double received = begin, ends = end;
+    if (probes) {
+      received = end;
+      ends = end + simulation_.machine().call;
+      recorded_.call(place, {FunctionId::kProbe, Shape::kProbe, begin, end, request->source, request->tag,
+                             request->bytes, 0});
+    }
+    recorded_.call(place, {FunctionId::kRecv, Shape::kReceive, received, ends, request->source, request->tag,
                            request->bytes, 0});
     then();
-    resume_at(end);
+    resume_at(ends);
   });
 }
 
 Rank::Done Rank::recv(Place place, std::int32_t from, std::int32_t tag) {
-  return operation([=, this] { start_receive(place, from, tag, [] {}); });
+  return operation([=, this] { start_receive(place, from, tag, false, [] {}); });
+}
+
+Rank::Done Rank::probe_and_recv(Place place, std::int32_t from, std::int32_t tag) {
+  return operation([=, this] { start_receive(place, from, tag, true, [] {}); });
 }
 
 Rank::Operation<std::int32_t> Rank::recv_tag(Place place, std::int32_t from) {
   Operation<std::int32_t> made{*this, {}};
   made.start = [=, this, value = made.value] {
-    start_receive(place, from, kAnyTag, [this, value] { *value = last_tag_; });
+    start_receive(place, from, kAnyTag, false, [this, value] { *value = last_tag_; });
   };
   return made;
 }
@@ -271,7 +315,47 @@ Rank::Done Rank::duplicate(Place place, double seconds) {
   });
 }
 
+// ---- one-sided
+
+Rank::Done Rank::lock_and_put(Place place, std::uint32_t target, std::uint64_t bytes, double hold) {
+  return operation([=, this] {
+    const double begin = now(), call = simulation_.machine().call;
+    const double locked = std::max(begin + call, simulation_.free_locks_[target]);
+    const double put = locked + call, unlocked = put + hold + static_cast<double>(bytes) / bandwidth_to(target);
+    simulation_.free_locks_[target] = unlocked;
+    const auto peer = static_cast<std::int32_t>(target);
+    using instrument::WindowAct;
+    recorded_.call(place, {FunctionId::kWin_lock, Shape::kWindow, begin, locked, peer,
+                           instrument::window_tag(0, WindowAct::kExclusive), 0, 0});
+    recorded_.call(place, {FunctionId::kPut, Shape::kPut, locked, put, peer,
+                           instrument::window_tag(0, WindowAct::kNone), bytes, 0});
+    recorded_.call(place, {FunctionId::kWin_unlock, Shape::kWindow, put, unlocked, peer,
+                           instrument::window_tag(0, WindowAct::kNone), 0, 0});
+    resume_at(unlocked);
+  });
+}
+
 // ---- files
+
+Rank::Done Rank::write_at(Place place, const std::string& file, std::uint64_t bytes) {
+  return operation([=, this] {
+    const Machine& machine = simulation_.machine();
+    const double end = now() + machine.call + machine.file_call + static_cast<double>(bytes) / machine.file_bandwidth;
+    recorded_.mpi_file_call(place, FunctionId::kFile_write_at, file, now(), end, bytes);
+    resume_at(end);
+  });
+}
+
+Rank::Done Rank::write_at_all(Place place, const std::string& file, std::uint64_t bytes) {
+  return operation([=, this] {
+    const Machine& machine = simulation_.machine();
+    const double begin = now(), cost = machine.file_call + static_cast<double>(bytes) / machine.file_bandwidth;
+    simulation_.join(0, number_, std::nullopt, false, cost, [=, this](double end) {
+      recorded_.mpi_file_call(place, FunctionId::kFile_write_at_all, file, begin, end, bytes);
+      resume_at(end);
+    });
+  });
+}
 
 Rank::Done Rank::file_call(Place place, PosixFunction function, const std::string& file, double seconds,
                            std::uint64_t bytes) {
@@ -293,6 +377,13 @@ Rank::Done Rank::read(Place place, const std::string& file, std::uint64_t bytes)
 }
 Rank::Done Rank::write(Place place, const std::string& file, std::uint64_t bytes) {
   return file_call(place, PosixFunction::kWrite, file, simulation_.machine().file_call, bytes);
+}
+
+Rank::Done Rank::flush(Place place, const std::string& file) {
+  return file_call(place, PosixFunction::kFflush, file, simulation_.machine().file_call, 0);
+}
+Rank::Done Rank::sync(Place place, const std::string& file, double seconds) {
+  return file_call(place, PosixFunction::kFsync, file, seconds, 0);
 }
 
 // ---- the machine
@@ -343,7 +434,8 @@ void Simulation::match(std::uint32_t to, const Message& message, const RequestPo
     return;
   }
   const auto transfer = [this, to, receive, size, send = message.send, source = message.source](double begin) {
-    at(begin + machine_.latency + size / machine_.bandwidth, [=, this] {
+    const Rank& from = *ranks_[source];
+    at(begin + from.latency_to(to) + size / from.bandwidth_to(to), [=, this] {
       complete(send, source);
       complete(receive, to);
     });

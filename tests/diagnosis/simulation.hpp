@@ -36,9 +36,15 @@ struct Machine {
   double copying = 10e9;       // of an eager message out of the sender's memory
   std::uint64_t eager = 4096;  // larger messages wait for their receive
   bool progress = true;        // large messages move while the sender computes
+  std::uint32_t ranks_per_host = 1024;
+  double far_latency = 5e-6, far_bandwidth = 1e9;  // between hosts
   double file_call = 10e-6;
   double file_bandwidth = 1e9;  // of one rank
   double noise = 0.01;          // of work: standard deviation, relative
+  double crowding = 0;          // share of work for which a rank waits for a processor, on average
+  // Work of a rank takes so many times as long; empty: 1.
+  std::function<double(std::uint32_t rank)> slowness = {};
+  std::string suffix;           // of all names of functions, as Fortran compilers append
   double sampling = 1e-3;       // CPU time between two samples
   std::uint32_t seed = 1;
 };
@@ -82,13 +88,17 @@ class Rank {
   // Equal in all runs with the same seed; differs between ranks.
   [[nodiscard]] double random() { return std::uniform_real_distribution<>(0, 1)(random_); }
 
-  Done compute(Place place, double seconds);
+  // kernel_share: of the time, spent in the kernel, as for page faults.
+  Done compute(Place place, double seconds, double kernel_share = 0);
+  // Four threads compute that long at the same time; the rank goes on when all have ended.
+  Done compute_in_threads(Place place, double first, double second, double third, double fourth);
   Done sleep(double seconds);
   Done wait_for_processor(double seconds);
 
   Done send(Place place, std::uint32_t to, std::uint64_t bytes, std::int32_t tag = 0);
   Done recv(Place place, std::int32_t from, std::int32_t tag = 0);  // from: kAnySource is possible
   Operation<std::int32_t> recv_tag(Place place, std::int32_t from);  // of any tag; its tag
+  Done probe_and_recv(Place place, std::int32_t from, std::int32_t tag = 0);
   Operation<RequestPointer> isend(Place place, std::uint32_t to, std::uint64_t bytes, std::int32_t tag = 0);
   Operation<RequestPointer> irecv(Place place, std::int32_t from, std::uint64_t bytes, std::int32_t tag = 0);
   Done wait(Place place, RequestPointer request);
@@ -106,10 +116,17 @@ class Rank {
   Done gather(Place place, std::uint64_t bytes, std::uint32_t root = 0, std::uint32_t comm = 0);
   Done duplicate(Place place, double seconds);  // MPI_Comm_dup and MPI_Comm_free of the world
 
+  // Locks the target's window exclusively, puts, unlocks; the lock is held for `hold` seconds more.
+  Done lock_and_put(Place place, std::uint32_t target, std::uint64_t bytes, double hold);
+
+  Done write_at(Place place, const std::string& file, std::uint64_t bytes);      // MPI_File_write_at
+  Done write_at_all(Place place, const std::string& file, std::uint64_t bytes);  // MPI_File_write_at_all
   Done open(Place place, const std::string& file);
   Done close(Place place, const std::string& file);
   Done read(Place place, const std::string& file, std::uint64_t bytes);
   Done write(Place place, const std::string& file, std::uint64_t bytes);
+  Done flush(Place place, const std::string& file);
+  Done sync(Place place, const std::string& file, double seconds);
 
  private:
   friend Simulation;
@@ -127,7 +144,10 @@ class Rank {
   void wait_until(std::vector<RequestPointer> requests, Wanted wanted, std::function<void(double)> then);
   void check_waiting();
   RequestPointer post_send(std::uint32_t to, std::uint64_t bytes, std::int32_t tag, bool blocks);
-  void start_receive(Place place, std::int32_t from, std::int32_t tag, std::function<void()> then);
+  void start_receive(Place place, std::int32_t from, std::int32_t tag, bool probes, std::function<void()> then);
+  [[nodiscard]] double time_of(double seconds);  // of work, with noise
+  [[nodiscard]] double latency_to(std::uint32_t other) const;
+  [[nodiscard]] double bandwidth_to(std::uint32_t other) const;
   RequestPointer post_receive(std::int32_t from, std::int32_t tag);
   Done collective(Place place, vmpi::FunctionId function, std::uint64_t sent, std::uint64_t received,
                   std::optional<std::uint32_t> root, bool to_root, std::uint32_t comm);
@@ -201,6 +221,7 @@ class Simulation {
   std::vector<Mailbox> mailboxes_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Collective> collectives_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> joined_;  // collectives by comm and rank
+  std::map<std::uint32_t, double> free_locks_;                               // by target: when the lock is free
 };
 
 }  // namespace ardoise::diagnosis

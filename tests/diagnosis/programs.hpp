@@ -1,0 +1,43 @@
+// The parts that all simulated programs share, and the lists of programs by topic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/diagnosis/kinds.hpp"
+
+namespace ardoise::diagnosis {
+
+using Requests = std::vector<RequestPointer>;
+
+inline constexpr double kMs = 1e-3, kUs = 1e-6;
+inline constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * 1024;
+
+[[nodiscard]] inline std::uint32_t next_of(const Rank& me) { return (me.rank() + 1) % me.size(); }
+[[nodiscard]] inline std::uint32_t before(const Rank& me) { return (me.rank() + me.size() - 1) % me.size(); }
+// As the source of a receive.
+[[nodiscard]] inline std::int32_t from(std::uint32_t rank) { return static_cast<std::int32_t>(rank); }
+
+// The part of a step that is right in all programs: work, messages with both neighbours, a reduction.
+Task usual(Rank& me, const Case& how);
+
+// A program whose steps begin with `step`, followed by the usual part.
+template <class Step>
+auto steps(Step step) {
+  return [step](Rank& me, const Case& how) -> Task {
+    for (std::uint32_t i = 0; i < how.steps; ++i) {
+      co_await step(me, how, i);
+      co_await usual(me, how);
+    }
+  };
+}
+
+std::vector<Kind> kinds_of_work();
+std::vector<Kind> kinds_of_dependence();
+std::vector<Kind> kinds_of_calls();
+std::vector<Kind> kinds_of_files();
+std::vector<Kind> kinds_of_machines();
+std::vector<Kind> right_kinds();
+
+}  // namespace ardoise::diagnosis

@@ -1,0 +1,206 @@
+// Programs whose ranks wait for each other in turn, in the wrong order, or for one of them.
+#include "tests/diagnosis/programs.hpp"
+
+namespace ardoise::diagnosis {
+namespace {
+
+Task one_after_the_other(Rank& me, const Case& how, std::uint32_t) {
+  const std::int32_t previous = from(me.rank()) - 1;
+  if (how.fault && previous >= 0) co_await me.recv({"take_turn", 71}, previous);
+  co_await me.compute({"update_block", 72}, 2 * kMs);
+  if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"take_turn", 73}, me.rank() + 1, 8);
+}
+
+Task coarse_pipeline(Rank& me, const Case& how, std::uint32_t) {
+  const std::int32_t previous = from(me.rank()) - 1;
+  const int blocks = how.fault ? 3 : 200;
+  for (int block = 0; block < blocks; ++block) {
+    if (previous >= 0) co_await me.recv({"sweep", 76}, previous, 5);
+    co_await me.compute({"sweep", 77}, 20 * kMs / blocks);
+    if (me.rank() + 1 < me.size()) co_await me.send({"sweep", 78}, me.rank() + 1, 1 * kKiB, 5);
+  }
+}
+
+Task fixed_order(Rank& me, const Case& how, std::uint32_t step) {
+  if (me.rank() != 0) {
+    // The first ones in rank order are the last ones in time, in every step others.
+    co_await me.compute({"prepare_part", 81}, 1 * kMs + (me.rank() * 3 + step) % me.size() * 1.5 * kMs);
+    co_await me.send({"prepare_part", 82}, 0, 8 * kKiB, 6);
+    co_return;
+  }
+  Requests requests;
+  for (std::uint32_t peer = 1; peer < me.size(); ++peer)
+    requests.push_back(co_await me.irecv({"take_parts", 84}, from(peer), 8 * kKiB, 6));
+  for (std::uint32_t i = 1; i < me.size(); ++i) {
+    if (how.fault) {
+      co_await me.wait({"take_parts", 86}, requests[i - 1]);
+    } else {
+      const std::size_t place = co_await me.waitany({"take_parts", 86}, requests);
+      requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+    co_await me.compute({"take_parts", 87}, 1.4 * kMs);
+  }
+}
+
+Task all_to_one(Rank& me, const Case& how, std::uint32_t) {
+  if (!how.fault) {
+    co_await me.reduce({"sum_fields", 95}, 64 * kKiB);
+    co_return;
+  }
+  if (me.rank() != 0) {
+    co_await me.send({"sum_fields", 97}, 0, 2 * kMiB, 8);
+  } else {
+    for (std::uint32_t peer = 1; peer < me.size(); ++peer) {
+      co_await me.recv({"sum_fields", 99}, from(peer), 8);
+      co_await me.compute({"sum_fields", 100}, 0.4 * kMs);
+    }
+  }
+}
+
+Task farm(Rank& me, int tasks, double task, double handling, double last_task) {
+  if (me.rank() == 0) {
+    std::uint32_t busy = 0;
+    int next = 0;
+    for (std::uint32_t worker = 1; worker < me.size(); ++worker, ++busy, ++next)
+      co_await me.send({"hand_out", 104}, worker, 64, 1);
+    while (busy != 0) {
+      co_await me.recv({"master", 106}, instrument::kAnySource, 2);
+      const auto worker = static_cast<std::uint32_t>(me.last_source());
+      co_await me.compute({"store_result", 108}, handling);
+      const bool more = next++ < tasks;
+      co_await me.send({"hand_out", 109}, worker, 64, more ? next == tasks ? 4 : 1 : 3);
+      if (!more) --busy;
+    }
+    co_return;
+  }
+  while (true) {
+    const std::int32_t tag = co_await me.recv_tag({"worker", 112}, 0);
+    if (tag == 3) co_return;
+    co_await me.compute({"run_task", 114}, tag == 4 ? last_task : task);
+    co_await me.send({"worker", 115}, 0, 1 * kKiB, 2);
+  }
+}
+
+Task slow_master(Rank& me, const Case& how) {
+  co_await farm(me, 300, 3 * kMs, how.fault ? 1.5 * kMs : 0.05 * kMs, 3 * kMs);
+}
+
+Task long_last_task(Rank& me, const Case& how) {
+  co_await farm(me, 100, 8 * kMs, 0.05 * kMs, how.fault ? 150 * kMs : 8 * kMs);
+}
+
+Task late_receive(Rank& me, const Case& how, std::uint32_t) {
+  const std::uint32_t pair = me.rank() ^ 1;
+  if (pair >= me.size()) co_return;
+  if (me.rank() % 2 == 0) {
+    co_await me.send({"push_block", 121}, pair, 256 * kKiB, 9);
+    co_await me.compute({"after_block", 122}, 6 * kMs);
+  } else {
+    if (how.fault) co_await me.compute({"before_block", 124}, 6 * kMs);
+    co_await me.recv({"pull_block", 125}, static_cast<std::int32_t>(pair), 9);
+    if (!how.fault) co_await me.compute({"before_block", 124}, 6 * kMs);
+  }
+}
+
+Task posted_then_computed(Rank& me, const Case& how, std::uint32_t) {
+  Requests requests;
+  requests.push_back(co_await me.irecv({"start_shift", 131}, from(before(me)), 16 * kMiB, 11));
+  requests.push_back(co_await me.isend({"start_shift", 132}, next_of(me), 16 * kMiB, 11));
+  if (how.fault) co_await me.waitall({"end_shift", 134}, requests);
+  co_await me.compute({"inner_cells", 135}, 6 * kMs);
+  if (!how.fault) co_await me.waitall({"end_shift", 134}, requests);
+}
+
+// Each rank sends first, then receives; the last one receives first. Large messages make a cycle of waits.
+Task blocking_ring(Rank& me, const Case& how, std::uint32_t) {
+  constexpr std::uint64_t kBytes = 8 * kMiB;
+  if (!how.fault) {
+    const RequestPointer request = co_await me.irecv({"shift_ring", 291}, from(before(me)), kBytes, 14);
+    co_await me.send({"shift_ring", 292}, next_of(me), kBytes, 14);
+    co_await me.wait({"shift_ring", 293}, request);
+  } else if (me.rank() + 1 == me.size()) {
+    co_await me.recv({"shift_ring", 295}, from(before(me)), 14);
+    co_await me.send({"shift_ring", 296}, next_of(me), kBytes, 14);
+  } else {
+    co_await me.send({"shift_ring", 298}, next_of(me), kBytes, 14);
+    co_await me.recv({"shift_ring", 299}, from(before(me)), 14);
+  }
+}
+
+// A permission goes around before each exclusive section.
+Task token(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() != 0) co_await me.recv({"take_permission", 301}, from(before(me)), 15);
+  co_await me.compute({"append_results", 302}, 1.2 * kMs);
+  if (how.fault) co_await me.send({"pass_permission", 303}, next_of(me), 4, 15);
+  if (how.fault && me.rank() == 0) co_await me.recv({"take_permission", 304}, from(before(me)), 15);
+}
+
+// A pipeline of so many blocks that their messages cost more than their work.
+Task fine_blocks(Rank& me, const Case& how, std::uint32_t) {
+  const std::int32_t previous = from(me.rank()) - 1;
+  const int blocks = how.fault ? 4000 : 200;
+  for (int block = 0; block < blocks; ++block) {
+    if (previous >= 0) co_await me.recv({"sweep_line", 307}, previous, 5);
+    co_await me.compute({"sweep_line", 308}, 4 * kMs / blocks);
+    if (me.rank() + 1 < me.size()) co_await me.send({"sweep_line", 309}, me.rank() + 1, 64, 5);
+  }
+}
+
+// One straggler among the senders holds back the work on all messages.
+Task waiting_for_all(Rank& me, const Case& how, std::uint32_t step) {
+  if (me.rank() != 0) {
+    co_await me.compute({"make_part", 311}, me.rank() == 1 + step % (me.size() - 1) ? 9 * kMs : 1 * kMs);
+    co_await me.send({"make_part", 312}, 0, 4 * kKiB, 16);
+    co_return;
+  }
+  Requests requests;
+  for (std::uint32_t peer = 1; peer < me.size(); ++peer)
+    requests.push_back(co_await me.irecv({"use_parts", 315}, from(peer), 4 * kKiB, 16));
+  if (how.fault) co_await me.waitall({"use_parts", 316}, requests);
+  while (!how.fault && !requests.empty()) {
+    const std::size_t place = co_await me.waitany({"use_parts", 318}, requests);
+    requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(place));
+    co_await me.compute({"use_parts", 320}, 1.2 * kMs);
+  }
+  if (how.fault) co_await me.compute({"use_parts", 321}, (me.size() - 1) * 1.2 * kMs);
+}
+
+Task contended_lock(Rank& me, const Case& how, std::uint32_t) {
+  for (int i = 0; i < 4; ++i)
+    co_await me.lock_and_put({"next_index", 325}, how.fault ? 0 : me.rank(), 8, how.fault ? 0.25 * kMs : 1 * kUs);
+}
+
+Task overlap(Rank& me, const Case&, std::uint32_t) {
+  Requests requests;
+  requests.push_back(co_await me.irecv({"start_shift", 335}, from(before(me)), 16 * kMiB, 11));
+  requests.push_back(co_await me.isend({"start_shift", 336}, next_of(me), 16 * kMiB, 11));
+  co_await me.compute({"inner_cells", 337}, 6 * kMs);
+  co_await me.waitall({"end_shift", 338}, requests);
+}
+
+}  // namespace
+
+std::vector<Kind> kinds_of_dependence() {
+  return {
+      {"chain.serial", {"serial_chain"}, {"take_turn"}, steps(one_after_the_other)},
+      {"chain.fill", {"serial_chain", "pipeline"}, {"sweep"}, steps(coarse_pipeline)},
+      {"chain.grain", {"small_messages"}, {"sweep_line"}, steps(fine_blocks)},
+      {"chain.ring", {"serial_chain"}, {"shift_ring"}, steps(blocking_ring)},
+      {"chain.token", {"serial_chain"}, {"take_permission"}, steps(token)},
+      {"order.recv", {"wrong_order"}, {"take_parts"}, steps(fixed_order)},
+      {"order.late_receiver", {"late_receiver"}, {"push_block"}, steps(late_receive)},
+      {"msg.head", {"early_wait", "load_imbalance"}, {"use_parts"}, steps(waiting_for_all)},
+      {"hub.root", {"hot_rank", "heavy_edge", "load_imbalance"}, {"rank 0", "sum_fields"}, steps(all_to_one)},
+      {"hub.master", {"hot_rank", "load_imbalance"}, {"rank 0", "store_result"}, slow_master},
+      {"hub.tail", {"load_imbalance"}, {"run_task"}, long_last_task},
+      {"rma.lock", {"lock_contention", "one_sided_lock"}, {"next_index"}, steps(contended_lock)},
+      {"prog.false_overlap", {"no_overlap"}, {"end_shift"}, steps(posted_then_computed)},
+      {"prog.none",
+       {"no_progress", "late_complete"},
+       {"end_shift"},
+       steps(overlap),
+       [](Machine& machine) { machine.progress = false; }},
+  };
+}
+
+}  // namespace ardoise::diagnosis

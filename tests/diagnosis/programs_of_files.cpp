@@ -1,0 +1,99 @@
+// Programs that lose their time with files.
+#include "tests/diagnosis/programs.hpp"
+
+namespace ardoise::diagnosis {
+namespace {
+
+Task small_writes(Rank& me, const Case& how, std::uint32_t) {
+  const unsigned calls = how.fault ? 400 : 1;
+  for (unsigned i = 0; i < calls; ++i)
+    co_await me.write({"write_values", 201}, "result." + std::to_string(me.rank()), 25600 / calls);
+}
+
+Task opened_in_each_step(Rank& me, const Case& how, std::uint32_t step) {
+  const std::string file = "log." + std::to_string(me.rank());
+  for (int i = 0; i < (how.fault ? 80 : 1); ++i) {
+    if (how.fault || step == 0) co_await me.open({"append_line", 205}, file);
+    co_await me.write({"append_line", 206}, file, how.fault ? 64 : 5120);
+    if (how.fault || step + 1 == how.steps) co_await me.close({"append_line", 207}, file);
+  }
+}
+
+Task one_rank_writes(Rank& me, const Case& how, std::uint32_t) {
+  co_await me.gather({"write_fields", 211}, 1 * kMiB);
+  if (how.fault && me.rank() == 0) co_await me.write({"write_fields", 212}, "fields", me.size() * kMiB);
+  if (!how.fault) co_await me.write({"write_fields", 213}, "fields", 1 * kMiB);
+  co_await me.barrier({"write_fields", 214});
+}
+
+Task all_read_the_same(Rank& me, const Case& how) {
+  const unsigned ranks_that_read = how.fault ? me.size() : 1;
+  co_await me.open({"read_input", 221}, "input");
+  for (int i = 0; i < 100 && me.rank() < ranks_that_read; ++i) co_await me.read({"read_input", 222}, "input", 4 * kMiB);
+  co_await me.close({"read_input", 223}, "input");
+  co_await me.bcast({"read_input", 224}, how.fault ? 8 : 400 * kMiB);
+  for (std::uint32_t i = 0; i < how.steps; ++i) co_await usual(me, how);
+}
+
+Task checkpoint(Rank& me, const Case& how, std::uint32_t step) {
+  if (!how.fault || step % 3 != 2) co_return;
+  co_await me.write({"write_checkpoint", 231}, "checkpoint." + std::to_string(me.rank()), 40 * kMiB);
+}
+
+Task file_for_each_step(Rank& me, const Case& how, std::uint32_t step) {
+  for (unsigned i = 0; i < 40 && how.fault; ++i) {
+    const std::string file = "part." + std::to_string(step) + '.' + std::to_string(me.rank()) + '.' + std::to_string(i);
+    co_await me.open({"store_part", 371}, file);
+    co_await me.write({"store_part", 372}, file, 2 * kKiB);
+    co_await me.close({"store_part", 373}, file);
+  }
+  if (!how.fault) co_await me.write({"store_part", 375}, "parts", 80 * kKiB);
+}
+
+Task all_ranks_print(Rank& me, const Case& how, std::uint32_t) {
+  const int lines = how.fault ? 300 : me.rank() == 0 ? 1 : 0;
+  for (int i = 0; i < lines; ++i) co_await me.write({"print_progress", 381}, "(standard output)", 60);
+}
+
+Task logging(Rank& me, const Case& how, std::uint32_t) {
+  for (int i = 0; i < 300 && how.fault && me.rank() == 1; ++i) {
+    co_await me.write({"log_event", 385}, "events.log", 80);
+    co_await me.flush({"log_event", 386}, "events.log");
+  }
+}
+
+Task uneven_writes(Rank& me, const Case& how, std::uint32_t) {
+  const bool has_more = how.fault && me.rank() == 3;
+  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()), has_more ? 10 * kMiB : 1 * kMiB);
+}
+
+Task independent_writes(Rank& me, const Case& how, std::uint32_t) {
+  for (int i = 0; i < 300 && how.fault; ++i) co_await me.write_at({"write_rows", 395}, "matrix", 512);
+  if (!how.fault) co_await me.write_at_all({"write_rows", 397}, "matrix", 300 * 512);
+}
+
+Task synchronous_writes(Rank& me, const Case& how, std::uint32_t) {
+  const std::string file = "state." + std::to_string(me.rank());
+  co_await me.write({"save_state", 401}, file, 1 * kMiB);
+  if (how.fault) co_await me.sync({"save_state", 402}, file, 8 * kMs);
+}
+
+}  // namespace
+
+std::vector<Kind> kinds_of_files() {
+  return {
+      {"io.small", {"small_io"}, {"write_values"}, steps(small_writes)},
+      {"io.meta", {"metadata_io", "reopened_file", "small_io"}, {"append_line"}, steps(opened_in_each_step)},
+      {"io.nn", {"metadata_io", "small_io"}, {"store_part"}, steps(file_for_each_step)},
+      {"io.rank0", {"one_rank_io"}, {"write_fields"}, steps(one_rank_writes)},
+      {"io.reread", {"shared_input"}, {"read_input"}, all_read_the_same},
+      {"io.checkpoint", {"slow_iterations", "io_share"}, {"write_checkpoint"}, steps(checkpoint)},
+      {"io.stdout", {"small_io"}, {"print_progress"}, steps(all_ranks_print)},
+      {"io.log", {"small_io", "one_rank_io"}, {"log_event"}, steps(logging)},
+      {"io.uneven", {"one_rank_io", "load_imbalance"}, {"rank 3", "write_particles"}, steps(uneven_writes)},
+      {"io.independent", {"small_io", "strided_io"}, {"write_rows"}, steps(independent_writes)},
+      {"io.sync", {"io_share", "sync_io"}, {"save_state"}, steps(synchronous_writes)},
+  };
+}
+
+}  // namespace ardoise::diagnosis

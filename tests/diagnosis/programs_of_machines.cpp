@@ -1,0 +1,54 @@
+// Programs that lose their time because of the machine or their place on it.
+#include "tests/diagnosis/programs.hpp"
+
+namespace ardoise::diagnosis {
+namespace {
+
+Task crowded(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.wait_for_processor((3 + 4 * me.random()) * kMs);
+}
+
+Task crowded_rank(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() == 3) co_await me.wait_for_processor(7 * kMs);
+}
+
+Task nothing_more(Rank&, const Case&, std::uint32_t) { co_return; }
+
+// Neighbours in memory are on different hosts; the right program has them on one.
+Task distant_pairs(Rank& me, const Case& how, std::uint32_t) {
+  const std::uint32_t half = me.size() / 2;
+  const std::uint32_t pair = how.fault ? (me.rank() + half) % me.size() : me.rank() ^ 1;
+  const RequestPointer request = co_await me.irecv({"swap_blocks", 411}, from(pair), 6 * kMiB, 23);
+  co_await me.send({"swap_blocks", 412}, pair, 6 * kMiB, 23);
+  co_await me.wait({"swap_blocks", 413}, request);
+}
+
+void two_hosts(Machine& machine) { machine.ranks_per_host = machine.ranks / 2; }
+
+}  // namespace
+
+std::vector<Kind> kinds_of_machines() {
+  return {
+      {"node.oversub", {"threads_share_processors", "processors"}, {}, steps(crowded)},
+      {"node.foreign", {"threads_share_processors", "processors"}, {"rank 3"}, steps(crowded_rank)},
+      {"late.node",
+       {"slow_host", "load_imbalance"},
+       {"host1"},
+       steps(nothing_more),
+       [](Machine& machine) {
+         two_hosts(machine);
+         machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank < half ? 1 : 1.5; };
+       }},
+      {"late.numa",
+       {"slow_position", "load_imbalance"},
+       {},
+       steps(nothing_more),
+       [](Machine& machine) {
+         two_hosts(machine);
+         machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank % half == 0 ? 1.5 : 1; };
+       }},
+      {"place.ranks", {"placement", "heavy_edge"}, {"swap_blocks"}, steps(distant_pairs), two_hosts},
+  };
+}
+
+}  // namespace ardoise::diagnosis

@@ -1,0 +1,121 @@
+// Programs whose work is uneven, serial, or expensive.
+#include "tests/diagnosis/programs.hpp"
+
+namespace ardoise::diagnosis {
+namespace {
+
+Task boundary(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() == 2) co_await me.compute({"boundary_cells", 44}, 7 * kMs);
+}
+
+Task hotspot(Rank& me, const Case& how, std::uint32_t step) {
+  const bool own = step * 5 % me.size() == me.rank();
+  co_await me.compute({"refine_cells", 47}, how.fault && own ? 9 * kMs : 1 * kMs);
+}
+
+Task every_fifth(Rank& me, const Case& how, std::uint32_t step) {
+  if (how.fault && step % 5 == 4 && me.rank() == 1) co_await me.compute({"collect_statistics", 51}, 30 * kMs);
+}
+
+Task growing(Rank& me, const Case& how, std::uint32_t step) {
+  if (how.fault && me.rank() == 3) co_await me.compute({"move_particles", 55}, step * 0.6 * kMs);
+}
+
+Task from_the_middle(Rank& me, const Case& how, std::uint32_t step) {
+  if (how.fault && step >= how.steps / 2 && me.rank() == 0) co_await me.compute({"track_shock", 58}, 9 * kMs);
+}
+
+Task heavy_tail(Rank& me, const Case& how, std::uint32_t) {
+  const bool rare = me.random() < 0.06;
+  co_await me.compute({"sample_paths", 61}, how.fault && rare ? 12 * kMs : 1 * kMs);
+}
+
+Task half_of_the_ranks(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() >= me.size() / 2) co_await me.compute({"radiation", 64}, 6 * kMs);
+}
+
+Task late_input(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.compute({"chemistry", 67}, (me.rank() * 37 % me.size()) * 1.5 * kMs);
+}
+
+Task asleep(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() == 2) co_await me.sleep(7 * kMs);
+}
+
+Task serial_part(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() == 0) co_await me.compute({"assemble_matrix", 91}, 8 * kMs);
+  if (!how.fault) co_await me.compute({"assemble_matrix", 91}, 8 * kMs / me.size());
+  co_await me.bcast({"share_matrix", 92}, 64 * kKiB);
+}
+
+Task hot_function(Rank& me, const Case& how, std::uint32_t) {
+  co_await me.compute({"interpolate", 241}, how.fault ? 60 * kMs : 6 * kMs);
+}
+
+Task more_neighbours(Rank& me, const Case& how, std::uint32_t) {
+  // Rank 1 has messages with all others, the others only with rank 1.
+  Requests requests;
+  constexpr std::uint64_t kBytes = 4 * kMiB;
+  for (std::uint32_t peer = 0; peer < me.size() && how.fault; ++peer) {
+    if (peer == me.rank() || (peer != 1 && me.rank() != 1)) continue;
+    requests.push_back(co_await me.irecv({"exchange_halo", 261}, from(peer), kBytes, 21));
+    co_await me.send({"exchange_halo", 262}, peer, 4 * kKiB, 22);
+    co_await me.recv({"exchange_halo", 263}, from(peer), 22);
+    requests.push_back(co_await me.isend({"exchange_halo", 264}, peer, kBytes, 21));
+    co_await me.waitall({"exchange_halo", 265}, requests);
+    requests.clear();
+  }
+}
+
+Task serial_threads(Rank& me, const Case& how, std::uint32_t) {
+  constexpr Place kRegion{"threaded_cells", 271};
+  co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
+  if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
+  if (!how.fault) co_await me.compute_in_threads({"serial_update", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+}
+
+Task uneven_threads(Rank& me, const Case& how, std::uint32_t) {
+  constexpr Place kRegion{"triangle_rows", 277};
+  const double most = how.fault ? 14 * kMs : 8 * kMs, least = how.fault ? 2 * kMs : 8 * kMs;
+  co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
+}
+
+Task allocating(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.compute({"malloc", 281}, 6 * kMs);
+}
+
+Task page_faults(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.compute({"new_buffer", 283}, 8 * kMs, 0.9);
+}
+
+}  // namespace
+
+std::vector<Kind> kinds_of_work() {
+  static const std::vector<std::string> kUneven{"load_imbalance", "rank_clusters", "slowest_rank"};
+  return {
+      {"late.static", kUneven, {"rank 2", "boundary_cells"}, steps(boundary)},
+      {"late.moving", {"rank_drift", "load_imbalance", "slow_iterations"}, {"refine_cells"}, steps(hotspot)},
+      {"late.periodic", {"slow_iterations", "load_imbalance"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
+      {"late.growing",
+       {"iterations_trend", "rank_drift", "load_imbalance"},
+       {"rank 3", "move_particles"},
+       steps(growing)},
+      {"late.phase",
+       {"iterations_change", "rank_drift", "load_imbalance"},
+       {"rank 0", "track_shock"},
+       steps(from_the_middle)},
+      {"late.noise", {"slow_iterations", "rank_drift", "load_imbalance"}, {"sample_paths"}, steps(heavy_tail)},
+      {"late.group", kUneven, {"radiation"}, steps(half_of_the_ranks)},
+      {"late.input", kUneven, {"chemistry"}, steps(late_input)},
+      {"late.comm", {"hot_rank", "heavy_edge"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
+      {"late.asleep", {"load_imbalance", "blocked_share", "late_sender"}, {"rank 2"}, steps(asleep)},
+      {"serial.rank", kUneven, {"rank 0", "assemble_matrix"}, steps(serial_part)},
+      {"thr.serial", {"idle_threads"}, {"serial_update"}, steps(serial_threads)},
+      {"thr.uneven", {"uneven_region"}, {"triangle_rows"}, steps(uneven_threads)},
+      {"cpu.hot", {"hot_function"}, {"interpolate"}, steps(hot_function)},
+      {"mem.alloc", {"hot_function"}, {"malloc"}, steps(allocating)},
+      {"mem.faults", {"kernel_work"}, {"new_buffer"}, steps(page_faults)},
+  };
+}
+
+}  // namespace ardoise::diagnosis

@@ -29,15 +29,15 @@ Task one_rank_writes(Rank& me, const Case& how, std::uint32_t) {
 Task all_read_the_same(Rank& me, const Case& how) {
   const unsigned ranks_that_read = how.fault ? me.size() : 1;
   co_await me.open({"read_input", 221}, "input");
-  for (int i = 0; i < 100 && me.rank() < ranks_that_read; ++i) co_await me.read({"read_input", 222}, "input", 4 * kMiB);
+  for (int i = 0; i < 100 && me.rank() < ranks_that_read; ++i) co_await me.read({"read_input", 222}, "input", 1 * kMiB);
   co_await me.close({"read_input", 223}, "input");
-  co_await me.bcast({"read_input", 224}, how.fault ? 8 : 400 * kMiB);
+  co_await me.bcast({"read_input", 224}, how.fault ? 8 : 100 * kMiB);
   for (std::uint32_t i = 0; i < how.steps; ++i) co_await usual(me, how);
 }
 
 Task checkpoint(Rank& me, const Case& how, std::uint32_t step) {
   if (!how.fault || step % 3 != 2) co_return;
-  co_await me.write({"write_checkpoint", 231}, "checkpoint." + std::to_string(me.rank()), 40 * kMiB);
+  co_await me.write({"write_checkpoint", 231}, "checkpoint." + std::to_string(me.rank()), 8 * kMiB);
 }
 
 Task file_for_each_step(Rank& me, const Case& how, std::uint32_t step) {
@@ -64,7 +64,7 @@ Task logging(Rank& me, const Case& how, std::uint32_t) {
 
 Task uneven_writes(Rank& me, const Case& how, std::uint32_t) {
   const bool has_more = how.fault && me.rank() == 3;
-  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()), has_more ? 10 * kMiB : 1 * kMiB);
+  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()), has_more ? 10 * kMiB : 256 * kKiB);
 }
 
 Task independent_writes(Rank& me, const Case& how, std::uint32_t) {

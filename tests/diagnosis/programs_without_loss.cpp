@@ -18,7 +18,7 @@ Task few_tiny_messages(Rank& me, const Case&, std::uint32_t) {
 }
 
 Task fast_files(Rank& me, const Case&, std::uint32_t step) {
-  if (step % 10 == 9) co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 4 * kMiB);
+  if (step % 10 == 9) co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 1 * kMiB);
 }
 
 Task good_overlap(Rank& me, const Case&, std::uint32_t) {

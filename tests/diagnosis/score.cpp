@@ -1,41 +1,91 @@
-// Prints how well the findings name the losses of simulated programs: diagnosis_score [CODE…]. With codes, the findings
-// of these are printed whole.
+// Prints how well the findings name the losses of simulated programs.
+//   diagnosis_score           a line for each kind, alone
+//   diagnosis_score all       a line for each context: all kinds in it
+//   diagnosis_score CODE…     these kinds, with their findings whole
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/diagnosis/kinds.hpp"
 
-int main(int argc, char** argv) {
-  using namespace ardoise::diagnosis;
-  const std::vector<std::string> chosen(argv + 1, argv + argc);
+namespace {
+
+using namespace ardoise::diagnosis;
+
+struct Score {
   int faults = 0, first = 0, in_three = 0, wrong = 0, right = 0, alarms = 0;
-  fmt::print("{:<20} {:>8} {:>8}  first third remedy  first finding\n", "kind", "run s", "gain");
-  for (const Kind& kind : kinds()) {
-    if (!chosen.empty() && std::ranges::find(chosen, kind.code) == chosen.end()) continue;
-    const Diagnosis result = diagnose(kind, {});
-    const double gain = result.seconds > 0 ? 1 - result.without_fault / result.seconds : 0;
-    if (kind.is_right()) {
-      ++right;
-      alarms += result.false_alarm;
-      fmt::print("{:<20} {:8.3f} {:>8}  {:<18}  {}\n", kind.code, result.seconds, "",
-                 result.false_alarm ? "false alarm" : "silent", result.findings.front().id);
-    } else {
-      ++faults;
-      first += result.right_first;
-      in_three += result.right_in_three;
-      wrong += result.wrong_remedy;
-      fmt::print("{:<20} {:8.3f} {:7.1f}%  {:<5} {:<5} {:<6}  {}\n", kind.code, result.seconds, 100 * gain,
-                 result.right_first ? "yes" : "-", result.right_in_three ? "yes" : "-",
-                 result.wrong_remedy ? "WRONG" : "", result.findings.front().id);
-    }
-    if (chosen.empty()) continue;
-    for (const auto& finding : result.findings)
-      fmt::print("    {} [{}, {:.3f}]: {}\n        {}\n", finding.id, ardoise::reports::to_string(finding.severity),
-                 finding.weight, finding.text, finding.advice);
+  void add(const Kind& kind, const Diagnosis& result) {
+    faults += !kind.is_right();
+    first += !kind.is_right() && result.right_first;
+    in_three += !kind.is_right() && result.right_in_three;
+    wrong += result.wrong_remedy;
+    right += kind.is_right();
+    alarms += result.false_alarm;
   }
-  fmt::print("{} faults: right cause first {}, among three {}, wrong remedy {}; {} right programs: false alarms {}\n",
-             faults, first, in_three, wrong, right, alarms);
+  void print(std::string_view name) const {
+    fmt::print("{:<28} {:>4} of {:<4} {:>4} {:>12} {:>6} of {}\n", name, first, faults, in_three, wrong, alarms, right);
+  }
+};
+
+void print_line(const Kind& kind, const Diagnosis& result) {
+  const double gain = result.seconds > 0 ? 100 * (1 - result.without_fault / result.seconds) : 0;
+  const std::string_view verdict = kind.is_right()         ? (result.false_alarm ? "false alarm" : "silent")
+                                   : result.right_first    ? "first"
+                                   : result.right_in_three ? "among three"
+                                   : result.wrong_remedy   ? "wrong remedy"
+                                                           : "-";
+  fmt::print("{:<20} {:8.3f} s {:6.1f} % {:<13} {}\n", kind.code, result.seconds, gain, verdict,
+             result.findings.front().id);
+}
+
+void print_findings(const Diagnosis& result) {
+  for (const auto& finding : result.findings)
+    fmt::print("    {} ({}, {:.3f}): {}\n        {}\n", finding.id, ardoise::reports::to_string(finding.severity),
+               finding.weight, finding.text, finding.advice);
+}
+
+struct Named {
+  const char* name;
+  Case how;
+};
+
+std::vector<Named> contexts() {
+  return {{"alone, 8 ranks", {}},
+          {"4 ranks", {.ranks = 4}},
+          {"64 ranks", {.ranks = 64}},
+          {"200 steps", {.steps = 200}},
+          {"noise of 5 %", {.noise = 0.05}},
+          {"noise of 20 %", {.noise = 0.2}},
+          {"a second, smaller fault", {.context = Context::kSecondFault}},
+          {"nested loops", {.context = Context::kNestedLoops}},
+          {"sub-communicators", {.context = Context::kSubCommunicators}},
+          {"a loaded machine", {.context = Context::kLoaded}},
+          {"names of Fortran", {.context = Context::kFortran}}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  fmt::print("right cause: first, among three; wrong remedy; right programs with a false alarm\n");
+  if (words == std::vector<std::string>{"all"}) {
+    for (const auto& [name, how] : contexts()) {
+      Score score;
+      for (const Kind& kind : kinds()) score.add(kind, diagnose(kind, how));
+      score.print(name);
+    }
+    return 0;
+  }
+  Score score;
+  for (const Kind& kind : kinds()) {
+    if (!words.empty() && std::ranges::find(words, kind.code) == words.end()) continue;
+    const Diagnosis result = diagnose(kind, {});
+    score.add(kind, result);
+    print_line(kind, result);
+    if (!words.empty()) print_findings(result);
+  }
+  score.print("all of them");
 }

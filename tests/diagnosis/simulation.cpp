@@ -340,7 +340,7 @@ Rank::Done Rank::lock_and_put(Place place, std::uint32_t target, std::uint64_t b
 Rank::Done Rank::write_at(Place place, const std::string& file, std::uint64_t bytes) {
   return operation([=, this] {
     const Machine& machine = simulation_.machine();
-    const double end = now() + machine.call + machine.file_call + static_cast<double>(bytes) / machine.file_bandwidth;
+    const double end = machine.call + machine.file_call + simulation_.move_to_disk(bytes);
     recorded_.mpi_file_call(place, FunctionId::kFile_write_at, file, now(), end, bytes);
     resume_at(end);
   });
@@ -349,7 +349,8 @@ Rank::Done Rank::write_at(Place place, const std::string& file, std::uint64_t by
 Rank::Done Rank::write_at_all(Place place, const std::string& file, std::uint64_t bytes) {
   return operation([=, this] {
     const Machine& machine = simulation_.machine();
-    const double begin = now(), cost = machine.file_call + static_cast<double>(bytes) / machine.file_bandwidth;
+    const double begin = now(), all = static_cast<double>(bytes * machine.ranks);
+    const double cost = machine.file_call + all / machine.disk_bandwidth;
     simulation_.join(0, number_, std::nullopt, false, cost, [=, this](double end) {
       recorded_.mpi_file_call(place, FunctionId::kFile_write_at_all, file, begin, end, bytes);
       resume_at(end);
@@ -360,7 +361,7 @@ Rank::Done Rank::write_at_all(Place place, const std::string& file, std::uint64_
 Rank::Done Rank::file_call(Place place, PosixFunction function, const std::string& file, double seconds,
                            std::uint64_t bytes) {
   return operation([=, this] {
-    const double end = now() + seconds + static_cast<double>(bytes) / simulation_.machine().file_bandwidth;
+    const double end = seconds + simulation_.move_to_disk(bytes);
     recorded_.file_call(place, function, file, now(), end, bytes);
     resume_at(end);
   });
@@ -407,6 +408,12 @@ std::uint32_t Simulation::communicator(std::vector<std::uint32_t> members) {
 
 void Simulation::at(double time, std::function<void()> happens) {
   events_.push({time, events_made_++, std::move(happens)});
+}
+
+double Simulation::move_to_disk(std::uint64_t bytes) {
+  if (bytes == 0) return now_;
+  free_disk_ = std::max(free_disk_, now_) + static_cast<double>(bytes) / machine_.disk_bandwidth;
+  return std::max(free_disk_, now_ + static_cast<double>(bytes) / machine_.file_bandwidth);
 }
 
 void Simulation::arrive(std::uint32_t to, Message message) {

@@ -39,7 +39,8 @@ struct Machine {
   std::uint32_t ranks_per_host = 1024;
   double far_latency = 5e-6, far_bandwidth = 1e9;  // between hosts
   double file_call = 10e-6;
-  double file_bandwidth = 1e9;  // of one rank
+  double file_bandwidth = 0.5e9;  // of one rank
+  double disk_bandwidth = 2e9;    // of all ranks together
   double noise = 0.01;          // of work: standard deviation, relative
   double crowding = 0;          // share of work for which a rank waits for a processor, on average
   // Work of a rank takes so many times as long; empty: 1.
@@ -206,6 +207,8 @@ class Simulation {
   };
 
   void at(double time, std::function<void()> happens);
+  // Moves bytes between a rank and the file system, from now on; the time of the end.
+  [[nodiscard]] double move_to_disk(std::uint64_t bytes);
   void arrive(std::uint32_t to, Message message);
   void match(std::uint32_t to, const Message& message, const RequestPointer& receive);
   void complete(const RequestPointer& request, std::uint32_t owner);
@@ -221,6 +224,7 @@ class Simulation {
   std::vector<Mailbox> mailboxes_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Collective> collectives_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> joined_;  // collectives by comm and rank
+  double free_disk_ = 0;                                                     // when the file system is free
   std::map<std::uint32_t, double> free_locks_;                               // by target: when the lock is free
 };
 

@@ -140,7 +140,7 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
                                "{:.2f}; above {:.1f} is regarded as "
                                "acceptable): messages, or ranks that wait for each other in turn, cost the rest.",
                                human_share(e.communication), e.communication, kAcceptable),
-                   "Use fewer and larger messages, overlap with computation, or fewer ranks for this problem size.",
+                   "",  // it names no cause
                    {{"communication_efficiency", e.communication}, {"parallel_efficiency", e.parallel}}});
   }
 }

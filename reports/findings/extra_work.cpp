@@ -13,7 +13,7 @@ namespace ardoise::reports {
 namespace {
 constexpr double kLeastSamples = 20;   // difference, in samples
 constexpr double kRankDeviations = 4;  // of the rank's samples
-constexpr double kLeastRankShare = 0.05;   // of all samples of the rank
+constexpr double kLeastRankShare = 0.05;  // of all samples of the rank
 constexpr double kFromOneCaller = 0.9, kMostOfExtraWork = 0.8, kClearly = 1.1;
 
 // ", called by step": the caller with nearly all of it; "": several callers.

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kFewestSnapshots = 10;  // shorter series are not judged
 constexpr double kLeastShareOfRun = 0.02;     // cost of a finding, as a share of the run
 constexpr double kLeastOfRun = 0.2;           // length of a series, as a share of the run
-constexpr double kSlowIteration = 2.5;            // times the usual iteration: not by chance
+constexpr double kSlowIteration = 2.5;        // times the usual iteration: not by chance
 constexpr double kTrend = 1.25;               // ratio of the last fifth to the first
 constexpr double kClearTrend = 1.5;           // likewise: not by chance
 constexpr double kStep = 1.25;                // ratio of the iterations after a change to those before
@@ -59,8 +59,8 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
   out.push_back({"slow_iterations",
                  facts.crowded() || are_scattered(slow) || slow_mean < kSlowIteration * typical ? Severity::note
-                 : share > 0.1                                                              ? Severity::high
-                                                                                            : Severity::medium,
+                 : share > 0.1                                                                  ? Severity::high
+                                                                                                : Severity::medium,
                  share,
                  text,
                  "",

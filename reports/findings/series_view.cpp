@@ -19,7 +19,7 @@ namespace {
 constexpr double kSlow = 1.5;          // times the median of the snapshots around
 constexpr double kOfTheSlowest = 0.1;  // of the slowest one's excess: a smaller excess is no outlier
 constexpr double kMentioned = 0.25;    // of the difference: worth mentioning
-constexpr double kMainReason = 0.5;      // of the difference: the main reason
+constexpr double kMainReason = 0.5;    // of the difference: the main reason
 constexpr std::size_t kFewestPeriods = 4;
 constexpr double kLeastComplete = 0.9, kLeastCovered = 0.5;
 constexpr std::size_t kRanges = 4;   // named one by one

@@ -95,7 +95,9 @@ TEST(Simulation, MessagesOfOnePairStayInOrderAndAnySourceTakesTheFirst) {
 
 TEST(Simulation, AProgramThatHangsIsAnError) {
   Simulation simulation(quiet(2));
-  EXPECT_THROW(simulation.run([](Rank& me) -> Task { co_await me.recv({"f", 1}, 1 - static_cast<int>(me.rank())); }),
+  EXPECT_THROW(simulation.run([](Rank& me) -> Task {
+    co_await me.recv({"f", 1}, 1 - static_cast<int>(me.rank()));
+  }),
                std::runtime_error);
 }
 

@@ -28,8 +28,8 @@ Task usual(Rank& me, const Case& how) {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kAll = [] {
     std::vector<Kind> all;
-    for (auto* const list : {kinds_of_work, kinds_of_dependence, kinds_of_calls, kinds_of_files, kinds_of_machines,
-                             right_kinds})
+    for (auto* const list :
+         {kinds_of_work, kinds_of_dependence, kinds_of_calls, kinds_of_files, kinds_of_machines, right_kinds})
       std::ranges::move(list(), std::back_inserter(all));
     return all;
   }();

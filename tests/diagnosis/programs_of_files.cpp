@@ -64,7 +64,8 @@ Task logging(Rank& me, const Case& how, std::uint32_t) {
 
 Task uneven_writes(Rank& me, const Case& how, std::uint32_t) {
   const bool has_more = how.fault && me.rank() == 3;
-  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()), has_more ? 10 * kMiB : 256 * kKiB);
+  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()),
+                    has_more ? 10 * kMiB : 256 * kKiB);
 }
 
 Task independent_writes(Rank& me, const Case& how, std::uint32_t) {

@@ -35,8 +35,7 @@ RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampl
                 std::string_view(host_name_));
   packs_.define(instrument::CountersDefinition{0, instrument::SampleUnit::kCpuNanoseconds}, "cpu-clock"sv,
                 std::span<const std::string_view>());
-  all_contexts_.push_back(
-      {kMainContext, 0, instrument::kPythonModule, 0, std::uint64_t{code("main")} << 32 | 1});
+  all_contexts_.push_back({kMainContext, 0, instrument::kPythonModule, 0, std::uint64_t{code("main")} << 32 | 1});
 }
 
 void RecordedRank::define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members) {
@@ -89,7 +88,8 @@ std::uint32_t RecordedRank::context(Place place) {
 
 void RecordedRank::sample(std::uint32_t thread, std::uint32_t context, double begin, double end, InCall call) {
   (thread == 0 ? cpu_ : other_threads_cpu_) += end - begin;
-  const auto [found, is_new] = threads_.try_emplace(thread, Thread{sampling_ * (0.5 + (rank_ + thread) % 7 / 14.0), 0, {}});
+  const auto [found, is_new] =
+      threads_.try_emplace(thread, Thread{sampling_ * (0.5 + (rank_ + thread) % 7 / 14.0), 0, {}});
   Thread& own = found->second;
   if (is_new) {
     packs_.define(instrument::ThreadDefinition{thread, 1000 + rank_ + 100'000 * thread, tick(begin)});
@@ -127,8 +127,8 @@ void RecordedRank::compute_in_thread(std::uint32_t thread, Place place, double b
 
 void RecordedRank::put_sampled() {
   if (between_.weight == 0) return;
-  between_.word = instrument::make_word(static_cast<std::uint32_t>(instrument::ExtensionKind::kSampled), 0,
-                                        Shape::kExtension);
+  between_.word =
+      instrument::make_word(static_cast<std::uint32_t>(instrument::ExtensionKind::kSampled), 0, Shape::kExtension);
   packs_.mpi_extension(between_);
   between_ = {};
 }
@@ -172,8 +172,8 @@ void RecordedRank::file_call(Place place, instrument::PosixFunction function, co
 
 void RecordedRank::mpi_file_call(Place place, vmpi::FunctionId function, const std::string& path, double begin,
                                  double end, std::uint64_t bytes) {
-  call(place, {function, Shape::kFileWrite, begin, end, static_cast<std::int32_t>(file(path)), 0, bytes,
-               instrument::kNoComm});
+  call(place,
+       {function, Shape::kFileWrite, begin, end, static_cast<std::int32_t>(file(path)), 0, bytes, instrument::kNoComm});
 }
 
 void RecordedRank::add_context_totals(std::uint32_t context, PackClass record_class, std::uint16_t function,

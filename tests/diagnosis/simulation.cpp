@@ -39,8 +39,7 @@ double Rank::latency_to(std::uint32_t other) const {
 
 double Rank::bandwidth_to(std::uint32_t other) const {
   const Machine& machine = simulation_.machine();
-  return number_ / machine.ranks_per_host == other / machine.ranks_per_host ? machine.bandwidth
-                                                                            : machine.far_bandwidth;
+  return number_ / machine.ranks_per_host == other / machine.ranks_per_host ? machine.bandwidth : machine.far_bandwidth;
 }
 
 double Rank::time_of(double seconds) {
@@ -109,8 +108,9 @@ RequestPointer Rank::post_send(std::uint32_t to, std::uint64_t bytes, std::int32
   request->bytes = bytes;
   const double size = static_cast<double>(bytes), ready = now() + machine.call;
   if (bytes <= machine.eager) {
-    simulation_.at(ready + latency_to(to) + size / bandwidth_to(to),
-                   [this, to, bytes, tag] { simulation_.arrive(to, {number_, tag, bytes, nullptr, false}); });
+    simulation_.at(ready + latency_to(to) + size / bandwidth_to(to), [this, to, bytes, tag] {
+      simulation_.arrive(to, {number_, tag, bytes, nullptr, false});
+    });
     simulation_.at(ready + size / machine.copying, [this, request] { simulation_.complete(request, number_); });
   } else {
     simulation_.at(ready + latency_to(to), [this, to, bytes, tag, request, blocks] {
@@ -161,11 +161,11 @@ void Rank::start_receive(Place place, std::int32_t from, std::int32_t tag, bool 
     if (probes) {
       received = end;
       ends = end + simulation_.machine().call;
-      recorded_.call(place, {FunctionId::kProbe, Shape::kProbe, begin, end, request->source, request->tag,
-                             request->bytes, 0});
+      recorded_.call(place,
+                     {FunctionId::kProbe, Shape::kProbe, begin, end, request->source, request->tag, request->bytes, 0});
     }
-    recorded_.call(place, {FunctionId::kRecv, Shape::kReceive, received, ends, request->source, request->tag,
-                           request->bytes, 0});
+    recorded_.call(
+        place, {FunctionId::kRecv, Shape::kReceive, received, ends, request->source, request->tag, request->bytes, 0});
     then();
     resume_at(ends);
   });
@@ -251,8 +251,8 @@ Rank::Operation<bool> Rank::test(Place place, RequestPointer request) {
     const double begin = now(), end = begin + simulation_.machine().call;
     if (request->awaited) std::exchange(request->awaited, {})(begin);
     *value = request->complete;
-    recorded_.call(place, {FunctionId::kTest, Shape::kCompletes, begin, end, kNoPeer, *value ? 1 : 0, 0,
-                           instrument::kNoComm});
+    recorded_.call(place,
+                   {FunctionId::kTest, Shape::kCompletes, begin, end, kNoPeer, *value ? 1 : 0, 0, instrument::kNoComm});
     if (*value)
       recorded_.completion(request->started, request->is_receive ? request->source : kNoPeer, request->tag,
                            request->is_receive ? request->bytes : 0);
@@ -272,9 +272,9 @@ Rank::Done Rank::collective(Place place, FunctionId function, std::uint64_t sent
     const double cost = machine.call + machine.latency * std::bit_width(members - 1) +
                         static_cast<double>(std::max(sent, received)) / machine.bandwidth;
     simulation_.join(comm, number_, root, to_root, cost, [=, this](double end) {
-      recorded_.call(place, {function, root ? Shape::kRooted : Shape::kCollective, begin, end,
-                             root ? static_cast<std::int32_t>(*root) : kNoPeer, static_cast<std::int32_t>(received),
-                             sent, comm});
+      recorded_.call(
+          place, {function, root ? Shape::kRooted : Shape::kCollective, begin, end,
+                  root ? static_cast<std::int32_t>(*root) : kNoPeer, static_cast<std::int32_t>(received), sent, comm});
       resume_at(end);
     });
   });

@@ -41,12 +41,12 @@ struct Machine {
   double file_call = 10e-6;
   double file_bandwidth = 0.5e9;  // of one rank
   double disk_bandwidth = 2e9;    // of all ranks together
-  double noise = 0.01;          // of work: standard deviation, relative
-  double crowding = 0;          // share of work for which a rank waits for a processor, on average
+  double noise = 0.01;            // of work: standard deviation, relative
+  double crowding = 0;            // share of work for which a rank waits for a processor, on average
   // Work of a rank takes so many times as long; empty: 1.
   std::function<double(std::uint32_t rank)> slowness = {};
-  std::string suffix;           // of all names of functions, as Fortran compilers append
-  double sampling = 1e-3;       // CPU time between two samples
+  std::string suffix;      // of all names of functions, as Fortran compilers append
+  double sampling = 1e-3;  // CPU time between two samples
   std::uint32_t seed = 1;
 };
 
@@ -97,7 +97,7 @@ class Rank {
   Done wait_for_processor(double seconds);
 
   Done send(Place place, std::uint32_t to, std::uint64_t bytes, std::int32_t tag = 0);
-  Done recv(Place place, std::int32_t from, std::int32_t tag = 0);  // from: kAnySource is possible
+  Done recv(Place place, std::int32_t from, std::int32_t tag = 0);   // from: kAnySource is possible
   Operation<std::int32_t> recv_tag(Place place, std::int32_t from);  // of any tag; its tag
   Done probe_and_recv(Place place, std::int32_t from, std::int32_t tag = 0);
   Operation<RequestPointer> isend(Place place, std::uint32_t to, std::uint64_t bytes, std::int32_t tag = 0);
@@ -201,9 +201,7 @@ class Simulation {
     double time;
     std::uint64_t number;  // events of one time keep their order
     std::function<void()> happens;
-    bool operator>(const Event& other) const {
-      return time != other.time ? time > other.time : number > other.number;
-    }
+    bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
 
   void at(double time, std::function<void()> happens);

@@ -185,6 +185,9 @@ TEST_F(FatalSignalsTest, TheProgramReadsItsOwnActions) {
                 if (before.sa_handler != SIG_DFL) ::_exit(4);
                 (void)change_action(number, nullptr, &before);
                 if (before.sa_handler != count || (before.sa_flags & SA_NODEFER) == 0) ::_exit(5);
+                before = {};
+                (void)set_by_program(number, SIG_DFL, 0, &before);
+                if (before.sa_handler != count) ::_exit(7);
               }
               ::_exit(is_watched(SIGINT) || is_watched(SIGKILL) ? 6 : 0);
             }),

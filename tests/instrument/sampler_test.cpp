@@ -360,7 +360,7 @@ TEST(Sampler, KernelTimeIsSeparate) {
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.skips_kernel()) GTEST_SKIP() << "no perf events";
   const auto use_kernel = [] {
-    constexpr std::size_t kBytes = 256 * 4096;
+    constexpr std::size_t kBytes = 1024 * 4096;
     const std::uint64_t begin = cpu_ns();
     void* const memory =
         ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -368,7 +368,10 @@ TEST(Sampler, KernelTimeIsSeparate) {
     return static_cast<double>(cpu_ns() - begin);
   };
   double of_calls = 0, own = 0;
-  for (int i = 0; i < 500; ++i) {
+  constexpr int kCalls = 200;
+  for (int i = 0; i < kCalls; ++i) {
+    // Counted before and after: an interrupt that was held up in the kernel comes at its end, where a real call is open.
+    count_a_call(sampled, 1'000'000);
     of_calls += use_kernel();
     count_a_call(sampled, 1'000'000);
     truth_half(200);
@@ -380,9 +383,11 @@ TEST(Sampler, KernelTimeIsSeparate) {
   const double all = weight_of(capture, sampled.thread->number());
   const KernelTime kernel(capture, sampled.thread->number());
   EXPECT_GT(of_calls, 0.05 * all);
-  EXPECT_GT(kernel.of_calls, 0.85 * of_calls);
+  // Such an interrupt counts its period as the program's own time.
+  const double held_up = kCalls * 1e9 / at_full_rate().hertz;
+  EXPECT_GT(kernel.of_calls, 0.85 * of_calls - held_up);
   EXPECT_LT(kernel.of_calls, of_calls + kInterrupted * all);
-  EXPECT_GT(kernel.all - kernel.of_calls, 0.85 * own);
+  EXPECT_GT(kernel.all - kernel.of_calls, 0.85 * own - held_up);
   EXPECT_LT(kernel.all - kernel.of_calls, own + kInterrupted * all);
 }
 

@@ -8,7 +8,7 @@ endif()
 list(JOIN ARDOISE_MPIEXEC " " test_mpiexec)
 function(add_conformance_test name)
   add_test(NAME vmpi_conformance.${name} COMMAND ${ARGN})
-  set_tests_properties(vmpi_conformance.${name} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 300
+  set_tests_properties(vmpi_conformance.${name} PROPERTIES LABELS mpi PROCESSORS 2 RESOURCE_LOCK mpirun TIMEOUT 300
     ENVIRONMENT "TEST_MPIEXEC=${test_mpiexec}")
 endfunction()
 

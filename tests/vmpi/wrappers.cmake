@@ -21,7 +21,7 @@ list(JOIN ARDOISE_MPIEXEC " " test_mpiexec)
 # mpirun tests. PROCESSORS keeps ctest from starting several on few cores; the timeout only guards against a hang.
 function(add_wrappers_test name)
   add_test(NAME vmpi_wrappers.${name} COMMAND ${ARGN})
-  set_tests_properties(vmpi_wrappers.${name} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 120
+  set_tests_properties(vmpi_wrappers.${name} PROPERTIES LABELS mpi PROCESSORS 2 RESOURCE_LOCK mpirun TIMEOUT 120
     ENVIRONMENT "TEST_MPIEXEC=${test_mpiexec}")
 endfunction()
 set(here ${CMAKE_CURRENT_SOURCE_DIR})

@@ -370,7 +370,8 @@ TEST(Sampler, KernelTimeIsSeparate) {
   double of_calls = 0, own = 0;
   constexpr int kCalls = 200;
   for (int i = 0; i < kCalls; ++i) {
-    // Counted before and after: an interrupt that was held up in the kernel comes at its end, where a real call is open.
+    // Counted before and after: an interrupt that was held up in the kernel comes at its end, where a real call is
+    // open.
     count_a_call(sampled, 1'000'000);
     of_calls += use_kernel();
     count_a_call(sampled, 1'000'000);

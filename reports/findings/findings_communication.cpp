@@ -68,7 +68,7 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
          share > 0.1 ? Severity::medium : Severity::note,
          share,
          head + (measured ? measured_in_words(facts.app, f.function, waiting) : estimated_in_words(waiting)),
-         waits ? "Balance the work before it; a faster network would not help."
+         waits ? awaited_rank_in_words(facts.app).empty() ? "" : "Balance the work before it."
          : f.function == "MPI_Barrier"
              ? "Remove barriers that are not needed."
              : "Use fewer calls with more data each, or the non-blocking form with work in between.",
@@ -91,9 +91,7 @@ void late_messages(const Facts& facts, std::vector<Finding>& out) {
                  share,
                  fmt::format("{} {} of the time is waiting for messages that are {} late.",
                              waiting_in_words(a, *waiting.most), human_share(share), sent_late ? "sent" : "received"),
-                 !awaited.empty() ? "Shorten or postpone the work of that rank before these messages."
-                 : sent_late      ? "Send earlier, or do other work between posting the receives and waiting for them."
-                                  : "Post the receives earlier, or use non-blocking sends.",
+                 awaited.empty() ? "" : "Shorten or postpone the work of that rank before these messages.",
                  {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
 }
 

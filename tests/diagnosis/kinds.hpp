@@ -12,7 +12,7 @@
 
 namespace ardoise::diagnosis {
 
-// What surrounds the loss.
+// The surroundings of the loss.
 enum class Context {
   kAlone,
   kSecondFault,       // the last rank has 0.6 ms more to do in each step
@@ -48,7 +48,7 @@ struct Diagnosis {
   std::vector<reports::Finding> findings;
   bool right_first = false, right_in_three = false;
   bool wrong_remedy = false;  // the first finding has another cause, and an advice
-  bool false_alarm = false;   // a right program has a finding that is more than a note
+  bool false_alarm = false;   // a right program has a finding above a note
 };
 [[nodiscard]] Diagnosis diagnose(const Kind& kind, const Case& how);
 

@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * 1024;
 // As the source of a receive.
 [[nodiscard]] inline std::int32_t from(std::uint32_t rank) { return static_cast<std::int32_t>(rank); }
 
-// The part of a step that is right in all programs: work, messages with both neighbours, a reduction.
+// The part of a step without a loss: work, messages with both neighbours, a reduction.
 Task usual(Rank& me, const Case& how);
 
 // A program whose steps begin with `step`, followed by the usual part.

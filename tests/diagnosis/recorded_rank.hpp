@@ -60,7 +60,7 @@ class RecordedRank {
     std::uint64_t taken = 0;
     std::vector<instrument::SampleRecord> samples;
   };
-  // What a sample says beside its context.
+  // The content of a sample beside its context.
   struct InCall {
     std::uint16_t function = 0;  // number + 1; 0: none
     std::uint8_t flags = 0;

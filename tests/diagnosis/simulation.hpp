@@ -174,7 +174,7 @@ class Simulation {
   std::uint32_t communicator(std::vector<std::uint32_t> members);
   // Runs all ranks to their end and returns the time of the last one, seconds. Throws std::runtime_error if they hang.
   double run(const Body& body);
-  // What Ardoise makes of it. After run().
+  // The model that Ardoise makes of it. After run().
   [[nodiscard]] reports::Run analyze();
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] double now() const { return now_; }

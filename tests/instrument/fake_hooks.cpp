@@ -1,4 +1,4 @@
-// What instrument/process refers to of instrument/hooks, for test programs without hooks.
+// The parts of instrument/hooks to which instrument/process refers, for test programs without hooks.
 #include <csignal>
 
 #include "instrument/machine/vfork_child.hpp"

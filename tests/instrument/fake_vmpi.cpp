@@ -1,5 +1,5 @@
-// What instrument/process refers to of vmpi, for test programs of one process that never start MPI: there is no
-// analyzer, and each stream refuses.
+// The parts of vmpi to which instrument/process refers, for test programs of one process that never start MPI: there is
+// no analyzer, and each stream refuses.
 #include "vmpi/loader/exec_observer.hpp"
 #include "vmpi/streams/open_streams.hpp"
 #include "vmpi/vmpi.h"

@@ -74,7 +74,7 @@ class RacingProgram {
   std::uintptr_t prepared_ = 0x900000;
 };
 
-// What the recorder and the forcer said.
+// The sentences of the recorder and the forcer.
 inline std::vector<std::string> said_of_races;
 
 class RaceCalls : public testing::Test {

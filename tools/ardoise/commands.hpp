@@ -12,7 +12,7 @@ namespace ardoise::launcher {
 // names the command that was probably meant, or all commands. mpi_launcher.hpp judges the other words.
 void check_first_word(const std::string& word);
 
-// Of `ardoise help COMMAND`. Throws UsageError for a word that is no command.
+// Checks the word of `ardoise help COMMAND`. Throws UsageError for a word that is no command.
 void check_command(const std::string& word);
 
 // Number of letters that differ, are missing, are extra, or are swapped with their neighbour.

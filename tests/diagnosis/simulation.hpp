@@ -140,7 +140,6 @@ class Rank {
   };
 
   Done operation(std::function<void()> start) { return {*this, std::move(start)}; }
-  // Resumes at `time`, with that much CPU time used in a call or in the place.
   void resume_at(double time);
   void wait_until(std::vector<RequestPointer> requests, Wanted wanted, std::function<void(double)> then);
   void check_waiting();

@@ -13,8 +13,11 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <new>
+#include <string>
 
 #include "instrument/machine/kernel_call.hpp"
 
@@ -66,6 +69,33 @@ class DyingProcess : public testing::Test {
     EXPECT_EQ(::waitpid(child, &status, 0), child);
     return status;
   }
+};
+
+// The same with a folder of its own, which is removed at the end.
+class DyingProcessWithFolder : public DyingProcess {
+ protected:
+  void SetUp() override {
+    DyingProcess::SetUp();
+    std::string unique = (std::filesystem::path(testing::TempDir()) / "dying_process_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
+    folder_ = unique;
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder_);
+    DyingProcess::TearDown();
+  }
+
+  // Runs a test in a child, whose failures are failures here.
+  static void in_child(const std::function<void()>& test) {
+    EXPECT_EQ(status_of([&] {
+                test();
+                std::fflush(nullptr);
+                ::_exit(testing::Test::HasFailure() ? 1 : 0);
+              }),
+              0);
+  }
+
+  std::string folder_;
 };
 
 // The own process id, also in a survivor, which shares the C library's memory with its program.

@@ -28,28 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class HooksTest : public DyingProcess {
+class HooksTest : public DyingProcessWithFolder {
  protected:
   void SetUp() override {
-    DyingProcess::SetUp();
-    std::string unique = (fs::path(testing::TempDir()) / "hooks_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
+    DyingProcessWithFolder::SetUp();
     path_ = folder_ + "/data";
   }
-  void TearDown() override {
-    fs::remove_all(folder_);
-    DyingProcess::TearDown();
-  }
 
-  static void in_child(const std::function<void()>& test) {
-    EXPECT_EQ(status_of([&] {
-                test();
-                std::fflush(nullptr);
-                ::_exit(testing::Test::HasFailure() ? 1 : 0);
-              }),
-              0);
-  }
   // The records of the calls that `calls` makes.
   Capture recorded(const std::function<void(MadeSession&)>& calls) {
     MadeSession made(2, 3);
@@ -78,7 +63,7 @@ class HooksTest : public DyingProcess {
     return text;
   }
 
-  std::string folder_, path_;
+  std::string path_;
 };
 
 using Texts = std::vector<std::string>;

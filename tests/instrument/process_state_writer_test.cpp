@@ -31,27 +31,8 @@ struct StateFile {
   std::uint32_t partition = 0, rank = 0;
 };
 
-class ProcessStateWriterTest : public DyingProcess {
+class ProcessStateWriterTest : public DyingProcessWithFolder {
  protected:
-  void SetUp() override {
-    DyingProcess::SetUp();
-    std::string unique = (fs::path(testing::TempDir()) / "process_state_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
-  }
-  void TearDown() override {
-    fs::remove_all(folder_);
-    DyingProcess::TearDown();
-  }
-
-  static void in_child(const std::function<void()>& test) {
-    EXPECT_EQ(status_of([&] {
-                test();
-                std::fflush(nullptr);
-                ::_exit(testing::Test::HasFailure() ? 1 : 0);
-              }),
-              0);
-  }
   std::unique_ptr<ProcessStateWriter> writer(MadeSession& of, double seconds, std::size_t helpers = 0) {
     return std::make_unique<ProcessStateWriter>(of.session, of.identity, folder_, seconds, helpers);
   }
@@ -88,8 +69,6 @@ class ProcessStateWriterTest : public DyingProcess {
     found.totals.assign(records, records + totals->header().record_count);
     return found;
   }
-
-  std::string folder_;
 };
 
 TEST_F(ProcessStateWriterTest, AProcessWithProgressHasNoFile) {

@@ -384,7 +384,7 @@ TEST(Sampler, KernelTimeIsSeparate) {
   const double all = weight_of(capture, sampled.thread->number());
   const KernelTime kernel(capture, sampled.thread->number());
   EXPECT_GT(of_calls, 0.05 * all);
-  // Such an interrupt counts its period as the program's own time.
+  // The sampler takes the period of each late interrupt for the program's own time.
   const double held_up = kCalls * 1e9 / at_full_rate().hertz;
   EXPECT_GT(kernel.of_calls, 0.85 * of_calls - held_up);
   EXPECT_LT(kernel.of_calls, of_calls + kInterrupted * all);

@@ -187,18 +187,8 @@ TEST_F(SurvivorTest, AFaultInItEndsOnlyItself) {
 
 // ---- the file
 
-class SurvivorFileTest : public DyingProcess {
+class SurvivorFileTest : public DyingProcessWithFolder {
  protected:
-  void SetUp() override {
-    DyingProcess::SetUp();
-    std::string unique = (fs::path(testing::TempDir()) / "survivor_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
-  }
-  void TearDown() override {
-    fs::remove_all(folder_);
-    DyingProcess::TearDown();
-  }
   // The child records two calls of MPI_Barrier and dies; its survivor writes what was not sent.
   void die(const std::function<void(MadeSession&)>& dies, int status) {
     static MadeSession* made = nullptr;
@@ -241,8 +231,6 @@ class SurvivorFileTest : public DyingProcess {
     EXPECT_EQ(ends, 1);
     return found;
   }
-
-  std::string folder_;
 };
 
 TEST_F(SurvivorFileTest, HasTheRecordsOfAKilledProcess) {

@@ -22,6 +22,11 @@ inline constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * 1024;
 // The part of a step without a loss: work, messages with both neighbours, a reduction.
 Task usual(Rank& me, const Case& how);
 
+// Large messages go around the ring while the ranks compute.
+Task overlap(Rank& me, const Case& how, std::uint32_t step);
+// Work that goes from rank to rank in blocks: `seconds` on each rank, a message of `bytes` after each block.
+Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes);
+
 // A program whose steps begin with `step`, followed by the usual part.
 template <class Step>
 auto steps(Step step) {

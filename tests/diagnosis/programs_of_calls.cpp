@@ -34,32 +34,25 @@ Task all_to_all(Rank& me, const Case& how, std::uint32_t) {
   co_await me.alltoall({"transpose", 171}, how.fault ? 4 * kMiB : 64 * kKiB);
 }
 
-Task busy_testing(Rank& me, const Case& how, std::uint32_t) {
+// Rank 0 makes the input for all, which test for it; a pause of 0: without sleeping in between.
+Task tested_input(Rank& me, const Case& how, double making, double pause) {
   if (me.rank() == 0) {
-    co_await me.compute({"make_input", 175}, 6 * kMs);
+    co_await me.compute({"make_input", 175}, making);
     for (std::uint32_t peer = 1; peer < me.size(); ++peer) co_await me.send({"make_input", 176}, peer, 64, 13);
     co_return;
   }
   const RequestPointer request = co_await me.irecv({"wait_for_input", 178}, 0, 64, 13);
-  if (!how.fault) {
-    co_await me.wait({"wait_for_input", 180}, request);
-  } else {
-    while (!co_await me.test({"wait_for_input", 182}, request)) co_await me.compute({"wait_for_input", 183}, 1 * kUs);
+  if (!how.fault) co_await me.wait({"wait_for_input", 180}, request);
+  while (how.fault && !co_await me.test({"wait_for_input", 182}, request)) {
+    if (pause > 0) co_await me.sleep(pause);
+    if (pause == 0) co_await me.compute({"wait_for_input", 184}, 1 * kUs);
   }
 }
 
+Task busy_testing(Rank& me, const Case& how, std::uint32_t) { co_await tested_input(me, how, 6 * kMs, 0); }
+
 Task sleeping_between_tests(Rank& me, const Case& how, std::uint32_t) {
-  if (me.rank() == 0) {
-    co_await me.compute({"make_input", 186}, 1 * kMs);
-    for (std::uint32_t peer = 1; peer < me.size(); ++peer) co_await me.send({"make_input", 187}, peer, 64, 13);
-    co_return;
-  }
-  const RequestPointer request = co_await me.irecv({"wait_for_input", 189}, 0, 64, 13);
-  if (!how.fault) {
-    co_await me.wait({"wait_for_input", 190}, request);
-  } else {
-    while (!co_await me.test({"wait_for_input", 191}, request)) co_await me.sleep(8 * kMs);
-  }
+  co_await tested_input(me, how, 1 * kMs, 8 * kMs);
 }
 
 Task communicator_in_each_step(Rank& me, const Case& how, std::uint32_t step) {

@@ -2,23 +2,40 @@
 #include "tests/diagnosis/programs.hpp"
 
 namespace ardoise::diagnosis {
+
+Task overlap(Rank& me, const Case&, std::uint32_t) {
+  Requests requests;
+  requests.push_back(co_await me.irecv({"start_shift", 335}, from(before(me)), 16 * kMiB, 11));
+  requests.push_back(co_await me.isend({"start_shift", 336}, next_of(me), 16 * kMiB, 11));
+  co_await me.compute({"inner_cells", 337}, 6 * kMs);
+  co_await me.waitall({"end_shift", 338}, requests);
+}
+
+Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes) {
+  const std::int32_t previous = from(me.rank()) - 1;
+  for (int block = 0; block < blocks; ++block) {
+    if (previous >= 0) co_await me.recv({"sweep", 76}, previous, 5);
+    co_await me.compute({"sweep", 77}, seconds / blocks);
+    if (me.rank() + 1 < me.size()) co_await me.send({"sweep", 78}, me.rank() + 1, bytes, 5);
+  }
+}
+
 namespace {
+
+Task coarse_pipeline(Rank& me, const Case& how, std::uint32_t) {
+  co_await pipeline(me, how.fault ? 3 : 200, 20 * kMs, 1 * kKiB);
+}
+
+// Its messages cost more than its work.
+Task fine_blocks(Rank& me, const Case& how, std::uint32_t) {
+  co_await pipeline(me, how.fault ? 4000 : 200, 4 * kMs, 64);
+}
 
 Task one_after_the_other(Rank& me, const Case& how, std::uint32_t) {
   const std::int32_t previous = from(me.rank()) - 1;
   if (how.fault && previous >= 0) co_await me.recv({"take_turn", 71}, previous);
   co_await me.compute({"update_block", 72}, 2 * kMs);
   if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"take_turn", 73}, me.rank() + 1, 8);
-}
-
-Task coarse_pipeline(Rank& me, const Case& how, std::uint32_t) {
-  const std::int32_t previous = from(me.rank()) - 1;
-  const int blocks = how.fault ? 3 : 200;
-  for (int block = 0; block < blocks; ++block) {
-    if (previous >= 0) co_await me.recv({"sweep", 76}, previous, 5);
-    co_await me.compute({"sweep", 77}, 20 * kMs / blocks);
-    if (me.rank() + 1 < me.size()) co_await me.send({"sweep", 78}, me.rank() + 1, 1 * kKiB, 5);
-  }
 }
 
 Task fixed_order(Rank& me, const Case& how, std::uint32_t step) {
@@ -135,17 +152,6 @@ Task token(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() == 0) co_await me.recv({"take_permission", 304}, from(before(me)), 15);
 }
 
-// A pipeline of so many blocks that their messages cost more than their work.
-Task fine_blocks(Rank& me, const Case& how, std::uint32_t) {
-  const std::int32_t previous = from(me.rank()) - 1;
-  const int blocks = how.fault ? 4000 : 200;
-  for (int block = 0; block < blocks; ++block) {
-    if (previous >= 0) co_await me.recv({"sweep_line", 307}, previous, 5);
-    co_await me.compute({"sweep_line", 308}, 4 * kMs / blocks);
-    if (me.rank() + 1 < me.size()) co_await me.send({"sweep_line", 309}, me.rank() + 1, 64, 5);
-  }
-}
-
 // One straggler among the senders holds back the work on all messages.
 Task waiting_for_all(Rank& me, const Case& how, std::uint32_t step) {
   if (me.rank() != 0) {
@@ -170,21 +176,13 @@ Task contended_lock(Rank& me, const Case& how, std::uint32_t) {
     co_await me.lock_and_put({"next_index", 325}, how.fault ? 0 : me.rank(), 8, how.fault ? 0.25 * kMs : 1 * kUs);
 }
 
-Task overlap(Rank& me, const Case&, std::uint32_t) {
-  Requests requests;
-  requests.push_back(co_await me.irecv({"start_shift", 335}, from(before(me)), 16 * kMiB, 11));
-  requests.push_back(co_await me.isend({"start_shift", 336}, next_of(me), 16 * kMiB, 11));
-  co_await me.compute({"inner_cells", 337}, 6 * kMs);
-  co_await me.waitall({"end_shift", 338}, requests);
-}
-
 }  // namespace
 
 std::vector<Kind> kinds_of_dependence() {
   return {
       {"chain.serial", {"serial_chain"}, {"take_turn"}, steps(one_after_the_other)},
       {"chain.fill", {"serial_chain", "pipeline"}, {"sweep"}, steps(coarse_pipeline)},
-      {"chain.grain", {"small_messages"}, {"sweep_line"}, steps(fine_blocks)},
+      {"chain.grain", {"small_messages"}, {"sweep"}, steps(fine_blocks)},
       {"chain.ring", {"serial_chain"}, {"shift_ring"}, steps(blocking_ring)},
       {"chain.token", {"serial_chain"}, {"take_permission"}, steps(token)},
       {"order.recv", {"wrong_order"}, {"take_parts"}, steps(fixed_order)},

@@ -21,22 +21,7 @@ Task fast_files(Rank& me, const Case&, std::uint32_t step) {
   if (step % 10 == 9) co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 1 * kMiB);
 }
 
-Task good_overlap(Rank& me, const Case&, std::uint32_t) {
-  Requests requests;
-  requests.push_back(co_await me.irecv({"start_shift", 141}, from(before(me)), 16 * kMiB, 11));
-  requests.push_back(co_await me.isend({"start_shift", 142}, next_of(me), 16 * kMiB, 11));
-  co_await me.compute({"inner_cells", 143}, 6 * kMs);
-  co_await me.waitall({"end_shift", 144}, requests);
-}
-
-Task fine_pipeline(Rank& me, const Case&, std::uint32_t) {
-  const std::int32_t previous = from(me.rank()) - 1;
-  for (int block = 0; block < 200; ++block) {
-    if (previous >= 0) co_await me.recv({"good_sweep", 421}, previous, 5);
-    co_await me.compute({"good_sweep", 422}, 0.1 * kMs);
-    if (me.rank() + 1 < me.size()) co_await me.send({"good_sweep", 423}, me.rank() + 1, 1 * kKiB, 5);
-  }
-}
+Task fine_pipeline(Rank& me, const Case&, std::uint32_t) { co_await pipeline(me, 200, 20 * kMs, 1 * kKiB); }
 
 // Tasks on demand with a fast master.
 Task good_farm(Rank& me, const Case&) {
@@ -111,7 +96,7 @@ std::vector<Kind> right_kinds() {
       {"none.first", {}, {}, steps(slow_first_step)},
       {"none.wavefront", {}, {}, steps(fine_pipeline)},
       {"none.tiny", {}, {}, steps(few_tiny_messages)},
-      {"none.async", {}, {}, steps(good_overlap)},
+      {"none.async", {}, {}, steps(overlap)},
       {"none.device", {}, {}, steps(fast_files)},
       {"none.master", {}, {}, good_farm},
       {"none.unit", {}, {}, steps(one_has_less)},

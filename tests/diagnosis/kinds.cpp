@@ -66,6 +66,12 @@ double run(Simulation& simulation, const Kind& kind, const Case& how) {
 
 }  // namespace
 
+reports::Run analyzed(const Kind& kind, const Case& how) {
+  Simulation simulation(machine_for(kind, how));
+  run(simulation, kind, how);
+  return simulation.analyze();
+}
+
 Diagnosis diagnose(const Kind& kind, const Case& how) {
   Diagnosis result;
   Case without = how;
@@ -81,6 +87,8 @@ Diagnosis diagnose(const Kind& kind, const Case& how) {
   result.right_in_three = std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(3, std::ssize(all)),
                                       [&](const auto& finding) { return is_right(finding, kind); });
   const bool is_known = std::ranges::find(kind.findings, all.front().id) != kind.findings.end();
+  const auto named = std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind); });
+  if (named != all.end()) result.ceiling = named->weight * result.seconds;
   result.wrong_remedy = !kind.is_right() && !is_known && !all.front().advice.empty();
   result.false_alarm = kind.is_right() && std::ranges::any_of(all, [](const auto& finding) {
                          return finding.severity != reports::Severity::note;

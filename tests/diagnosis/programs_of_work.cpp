@@ -91,30 +91,25 @@ Task page_faults(Rank& me, const Case& how, std::uint32_t) {
 }  // namespace
 
 std::vector<Kind> kinds_of_work() {
-  static const std::vector<std::string> kUneven{"load_imbalance", "rank_clusters", "slowest_rank"};
   return {
-      {"late.static", kUneven, {"rank 2", "boundary_cells"}, steps(boundary)},
-      {"late.moving", {"rank_drift", "load_imbalance", "slow_iterations"}, {"refine_cells"}, steps(hotspot)},
-      {"late.periodic", {"slow_iterations", "load_imbalance"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
-      {"late.growing",
-       {"iterations_trend", "rank_drift", "load_imbalance"},
-       {"rank 3", "move_particles"},
+      {"late.static", {"late.static"}, {"rank 2", "boundary_cells"}, steps(boundary)},
+      {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
+      {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
+      {"late.growing", {"late.growing"}, {"rank 3", "move_particles"},
        steps(growing)},
-      {"late.phase",
-       {"iterations_change", "rank_drift", "load_imbalance"},
-       {"rank 0", "track_shock"},
+      {"late.phase", {"late.phase"}, {"rank 0", "track_shock"},
        steps(from_the_middle)},
-      {"late.noise", {"slow_iterations", "rank_drift", "load_imbalance"}, {"sample_paths"}, steps(heavy_tail)},
-      {"late.group", kUneven, {"radiation"}, steps(half_of_the_ranks)},
-      {"late.input", kUneven, {"chemistry"}, steps(late_input)},
-      {"late.comm", {"hot_rank", "heavy_edge"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
-      {"late.asleep", {"load_imbalance", "blocked_share", "late_sender"}, {"rank 2"}, steps(asleep)},
-      {"serial.rank", kUneven, {"rank 0", "assemble_matrix"}, steps(serial_part)},
-      {"thr.serial", {"idle_threads"}, {"serial_update"}, steps(serial_threads)},
-      {"thr.uneven", {"uneven_region"}, {"triangle_rows"}, steps(uneven_threads)},
-      {"cpu.hot", {"hot_function"}, {"interpolate"}, steps(hot_function)},
-      {"mem.alloc", {"hot_function"}, {"malloc"}, steps(allocating)},
-      {"mem.faults", {"kernel_work"}, {"new_buffer"}, steps(page_faults)},
+      {"late.noise", {"late.noise", "late.moving"}, {"sample_paths"}, steps(heavy_tail)},
+      {"late.group", {"late.group", "late.static"}, {"radiation"}, steps(half_of_the_ranks)},
+      {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},
+      {"late.comm", {"late.comm"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
+      {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
+      {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
+      {"thr.serial", {"thr.serial"}, {"serial_update"}, steps(serial_threads)},
+      {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, steps(uneven_threads)},
+      {"cpu.hot", {"cpu.hot"}, {"interpolate"}, steps(hot_function)},
+      {"mem.alloc", {"mem.alloc"}, {"malloc"}, steps(allocating)},
+      {"mem.faults", {"mem.faults"}, {"new_buffer"}, steps(page_faults)},
   };
 }
 

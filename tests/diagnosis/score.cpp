@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +16,25 @@ namespace {
 
 using namespace ardoise::diagnosis;
 
+// Of the ceiling against the same program without the loss, as a share of the run time.
+double error_of_ceiling(const Diagnosis& result) {
+  return (result.ceiling - (result.seconds - result.without_fault)) / result.seconds;
+}
+
 struct Score {
-  int faults = 0, first = 0, in_three = 0, wrong = 0, right = 0, alarms = 0;
+  int faults = 0, first = 0, in_three = 0, wrong = 0, right = 0, alarms = 0, ceilings = 0;
   void add(const Kind& kind, const Diagnosis& result) {
     faults += !kind.is_right();
     first += !kind.is_right() && result.right_first;
     in_three += !kind.is_right() && result.right_in_three;
     wrong += result.wrong_remedy;
+    ceilings += result.ceiling > 0 && std::abs(error_of_ceiling(result)) <= 0.1;
     right += kind.is_right();
     alarms += result.false_alarm;
   }
   void print(std::string_view name) const {
-    fmt::print("{:<28} {:>4} of {:<4} {:>4} {:>12} {:>6} of {}\n", name, first, faults, in_three, wrong, alarms, right);
+    fmt::print("{:<28} {:>4} of {:<4} {:>4} {:>12} {:>6} of {} {:>9}\n", name, first, faults, in_three, wrong, alarms, right,
+               ceilings);
   }
 };
 
@@ -37,7 +45,8 @@ void print_line(const Kind& kind, const Diagnosis& result) {
                                    : result.right_in_three ? "among three"
                                    : result.wrong_remedy   ? "wrong remedy"
                                                            : "-";
-  fmt::print("{:<20} {:8.3f} s {:6.1f} % {:<13} {}\n", kind.code, result.seconds, gain, verdict,
+  fmt::print("{:<20} {:8.3f} s {:6.1f} % {:>6} {:<13} {}\n", kind.code, result.seconds, gain,
+             result.ceiling > 0 ? fmt::format("{:+.0f} %", 100 * error_of_ceiling(result)) : "", verdict,
              result.findings.front().id);
 }
 
@@ -70,7 +79,7 @@ std::vector<Named> contexts() {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  fmt::print("right cause: first, among three; wrong remedy; right programs with a false alarm\n");
+  fmt::print("right cause: first, among three; wrong remedy; right programs with a false alarm; ceilings within 10 % of the run\n");
   if (words == std::vector<std::string>{"all"}) {
     for (const auto& [name, how] : contexts()) {
       Score score;

@@ -35,10 +35,14 @@ class CostlyCalls {
 
   void find() {
     find_polling();
+    for (const PathCall& call : view_.calls) {
+      if (call.part->function == "MPI_Barrier" && view_.share(call.seconds) >= kMeaningful) barrier(call);
+    }
     for (std::size_t i = 0; i < view_.calls.size(); ++i) {
       const PathCall& call = view_.calls[i];
       if (view_.share(call.seconds) < kMeaningful || std::ranges::count(view_.polled_sites, i) != 0) continue;
       if (call.part->function.starts_with("MPI_File_")) continue;  // losses_of_files.cpp
+      if (call.part->function == "MPI_Barrier" || std::ranges::count(needless_, call.site) != 0) continue;
       judge(call);
     }
   }
@@ -69,27 +73,32 @@ class CostlyCalls {
     const PathCall& most = view_.calls[view_.polled_sites.front()];
     double own = 0;
     for (const std::uint32_t i : view_.polled_sites) own += view_.calls[i].wait_free;
-    std::string text = fmt::format("Ranks test for messages again and again: {}. Testing is waiting",
-                                   calls_in_words(most));
-    // The rank that does not test, and works meanwhile.
-    if (!view_.work.empty() && view_.work[0].excess() > 0)
-      text += fmt::format(", here for {}, which is in {}", ranks_in_words(a_, {view_.work[0].part->rank}),
-                          name_of_work(a_, most_alone()));
-    out_.push_back({.code = "poll.busy",
+    std::string text = fmt::format("Ranks test for messages again and again: {}", calls_in_words(most));
+    // Testing is waiting: for a rank that works meanwhile, if there is one.
+    const PathWork* const alone = work_of_one_rank();
+    if (alone != nullptr)
+      text = fmt::format("{} works alone in {}, and the others test for its messages: {}",
+                         capitalised(ranks_in_words(a_, {alone->part->rank})), name_of_work(a_, *alone),
+                         calls_in_words(most));
+    out_.push_back({.code = alone != nullptr ? "serial.rank" : "poll.busy",
                     .ceiling = view_.polling,
                     .own_seconds = own,
                     .bucket = Bucket::transfer,
                     .text = std::move(text)});
   }
-  // The work of which one rank does most.
-  [[nodiscard]] const PathWork& most_alone() const {
-    const auto of_one = [&](const PathWork& work) {
+  // The function with most work that one rank does nearly alone; nullptr: none.
+  [[nodiscard]] const PathWork* work_of_one_rank() const {
+    const PathWork* best = nullptr;
+    double most = 0;
+    for (const PathWork& work : view_.work) {
       for (const SampledFunction& f : a_.samples.functions) {
-        if (f.symbol == work.part->symbol) return f.rank_max - f.rank_mean;
+        if (f.symbol != work.part->symbol || f.rank_max < kOfOneRank * f.rank_mean * a_.ranks || f.rank_max <= most)
+          continue;
+        most = f.rank_max;
+        best = &work;
       }
-      return 0.0;
-    };
-    return *std::ranges::max_element(view_.work, {}, of_one);
+    }
+    return view_.share(most) > 0.3 * view_.share(view_.polling) ? best : nullptr;
   }
 
   void judge(const PathCall& call) {
@@ -105,7 +114,6 @@ class CostlyCalls {
                  fmt::format("{}: {} in all", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
     if (function == "MPI_Probe" || function == "MPI_Mprobe")
       return add("poll.probe", call, fmt::format("A probe precedes each receive: {}", calls_in_words(call)));
-    if (function == "MPI_Barrier") return barrier(call);
     if (is_collective(kind)) return collective(call);
     if (messages || kind == "wait") return message(call, messages);
     add("ovh.calls", call, fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
@@ -142,6 +150,7 @@ class CostlyCalls {
       return add("ovh.collective", call,
                  fmt::format("{} cost {} beside the waiting for late ranks", capitalised(calls_in_words(call)),
                              human_seconds(call.seconds)));
+    needless_.push_back(twin);
     add("sync.barrier", call,
         fmt::format("{}; {} in {} waits for all ranks as often", capitalised(calls_in_words(call)),
                     in_sentence(twin->function), in_sentence(name_of(*twin))));
@@ -293,6 +302,7 @@ class CostlyCalls {
   const Application& a_;
   std::vector<Loss>& out_;
   std::map<std::string, std::string> category_;
+  std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };
 
 }  // namespace

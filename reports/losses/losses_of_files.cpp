@@ -17,6 +17,7 @@ namespace {
 constexpr double kSmallRequest = 16 * 1024;  // bytes
 constexpr double kManyRequests = 100;        // of a rank
 constexpr double kMost = 0.5;                // of the time in files
+constexpr double kNoticed = 0.2;             // likewise: a part with a loss of its own
 constexpr double kUneven = 2;                // most bytes of a rank ÷ mean
 
 bool is_sync(const std::string& function) {
@@ -66,10 +67,11 @@ class FileLosses {
   }
 
  private:
-  void add(const char* code, std::string text, std::vector<std::uint32_t> ranks = {}) {
+  // part: of the time in files on the path.
+  void add(const char* code, std::string text, std::vector<std::uint32_t> ranks = {}, double part = 1) {
     out_.push_back({.code = code,
-                    .ceiling = view_.path.io,
-                    .own_seconds = facts_.io_seconds,
+                    .ceiling = view_.path.io * part,
+                    .own_seconds = facts_.io_seconds * part,
                     .bucket = Bucket::io,
                     .text = std::move(text),
                     .ranks = std::move(ranks),
@@ -91,19 +93,33 @@ class FileLosses {
     const bool of_one = a_.ranks > 1 && all > 0 && *top > kOfOneRank * all && (a_.ranks > 2 || *top > 0.95 * all);
     const bool small = times_.data_calls > kManyRequests && times_.bytes < kSmallRequest * times_.data_calls;
     if (of_one) return one_rank(static_cast<std::uint32_t>(top - io.begin()), small);
-    if (times_.sync > kMost * times_.all)
-      return add("io.sync", fmt::format("{} of the time in files is spent until data is on the disk{}",
-                                        human_share(times_.sync / times_.all), site_of(times_.syncer)));
-    if (times_.metadata > kMost * times_.all && times_.opens > 0) return metadata();
-    if (const FileProfile* const shared = shared_input()) return reread(*shared);
-    if (prints()) return;
-    if (scattered()) return;
+    double left = 1;  // of the time in files
+    if (const double part = times_.sync / times_.all; part > kNoticed) {
+      add("io.sync", fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
+                                 site_of(times_.syncer)), {}, part);
+      left -= part;
+    }
+    if (const double part = times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
+      metadata(part);
+      left -= part;
+    }
+    if (left > 1 - kMost) data(left, small);
+  }
+
+  // Reads and writes, `part` of the time in files.
+  void data(double part, bool small) {
+    const auto& io = a_.per_rank.io_seconds;
+    const double all = std::accumulate(io.begin(), io.end(), 0.0);
+    const auto top = std::ranges::max_element(io);
+    if (const FileProfile* const shared = shared_input()) return reread(*shared, part);
+    if (prints(part) || scattered(part)) return;
     if (small)
       return add("io.small", fmt::format("{} of {} each on average{}{}", human_counted(times_.data_calls, "read or write"),
-                                         mean_request(), site_of(times_.mover), busiest_file()));
-    if (!io.empty() && all > 0 && *top > kUneven * all / a_.ranks && uneven(static_cast<std::uint32_t>(top - io.begin())))
+                                         mean_request(), site_of(times_.mover), busiest_file()), {}, part);
+    if (!io.empty() && all > 0 && *top > kUneven * all / a_.ranks &&
+        uneven(static_cast<std::uint32_t>(top - io.begin()), part))
       return;
-    volume();
+    volume(part);
   }
 
   void one_rank(std::uint32_t rank, bool small) {
@@ -119,10 +135,10 @@ class FileLosses {
     add("io.rank0",
         fmt::format("{} does the file I/O, {} in {}{}{}", who, human_bytes(times_.bytes), human_seconds(seconds),
                     site_of(times_.mover), where_others_wait(a_, true)),
-        {rank});
+        {rank}, 1 - 1.0 / a_.ranks);
   }
 
-  void metadata() {
+  void metadata(double part) {
     std::size_t once = 0;
     for (const FileProfile& f : a_.files) once += f.opens == 1 && !sums_several_files(f) ? 1 : 0;
     const bool many_files = static_cast<double>(once) > kMost * times_.opens ||
@@ -132,7 +148,7 @@ class FileLosses {
     add(many_files ? "io.nn" : "io.meta",
         fmt::format("{} {} times; opening, closing and positioning take {} of the time in files{}",
                     many_files ? "Many files are opened, in all" : number_of_files(a_.files) + " are opened",
-                    human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)));
+                    human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)), {}, part);
   }
 
   // A file of which each rank reads about as much.
@@ -144,12 +160,19 @@ class FileLosses {
     }
     return nullptr;
   }
-  void reread(const FileProfile& file) {
+  // One pass at the fastest rate that was seen is needed.
+  void reread(const FileProfile& file, double part) {
+    double one_pass = 0;
+    for (const CallSite& site : a_.call_sites) {
+      if (site.function == times_.mover->function && site.ranks != 0)
+        one_pass += static_cast<double>(site.calls) / site.ranks * site.min_seconds;
+    }
+    part *= std::max(0.0, 1 - one_pass / std::max(view_.path.io, 1e-12));
     add("io.reread", fmt::format("All {} ranks read {}, {} each{}", a_.ranks, in_sentence(base_name(file.path)),
-                                 human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)));
+                                 human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)), {}, part);
   }
 
-  [[nodiscard]] bool prints() {
+  [[nodiscard]] bool prints(double part) {
     double seconds = 0, writes = 0;
     std::uint32_t ranks = 0;
     for (const FileProfile& f : a_.files) {
@@ -160,11 +183,11 @@ class FileLosses {
     }
     if (seconds < kMost * times_.all || 2 * ranks < a_.ranks) return false;
     add("io.stdout", fmt::format("{} print, {} times in all{}", counted(ranks, "rank"), human_count(writes),
-                                 site_of(times_.mover)));
+                                 site_of(times_.mover)), {}, part);
     return true;
   }
 
-  [[nodiscard]] bool scattered() {
+  [[nodiscard]] bool scattered(double part) {
     const FileProfile* worst = nullptr;
     for (const FileProfile& f : a_.files) {
       const AccessShares shares = access_shares(f);
@@ -182,7 +205,7 @@ class FileLosses {
                     human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
                     in_sentence(base_name(worst->path)), usual_size(*worst),
                     strided ? "have a constant stride" : "neither continue the one before nor have a constant stride",
-                    site_of(times_.mover)));
+                    site_of(times_.mover)), {}, part);
     return true;
   }
 
@@ -197,7 +220,7 @@ class FileLosses {
                       : fmt::format("; most are of {} files like {}", alike, name);
   }
 
-  [[nodiscard]] bool uneven(std::uint32_t rank) {
+  [[nodiscard]] bool uneven(std::uint32_t rank, double part) {
     const DensityMap* const map = facts_.density("POSIX");
     if (map == nullptr || rank >= map->bytes.size()) return false;
     const double mean = static_cast<double>(std::accumulate(map->bytes.begin(), map->bytes.end(), std::uint64_t{0})) /
@@ -207,18 +230,18 @@ class FileLosses {
         fmt::format("{} reads or writes {}, the mean is {}{}{}", capitalised(ranks_in_words(a_, {rank})),
                     human_bytes(static_cast<double>(map->bytes[rank])), human_bytes(mean), site_of(times_.mover),
                     where_others_wait(a_, true)),
-        {rank});
+        {rank}, part * std::max(0.0, 1 - view_.mean.io / std::max(view_.path.io, 1e-12)));
     return true;
   }
 
-  void volume() {
+  void volume(double part) {
     double written = 0;
     for (const FunctionProfile& f : a_.posix) written += static_cast<double>(f.bytes_sent);
     const bool output = written > kMost * times_.bytes;
     add(output ? "io.checkpoint" : "io.volume",
         fmt::format("Ranks {} {} in blocks of {} on average, {}/s{}", output ? "write" : "read",
                     human_bytes(times_.bytes), mean_request(),
-                    human_bytes(times_.bytes / std::max(times_.data / a_.ranks, 1e-12)), site_of(times_.mover)));
+                    human_bytes(times_.bytes / std::max(times_.data / a_.ranks, 1e-12)), site_of(times_.mover)), {}, part);
   }
 
   void mpi_io(const PathCall& call) {

@@ -242,7 +242,7 @@ class UnevenWork {
       for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
         if (host[rank] == host[slowest_]) ranks.push_back(rank);
       }
-      add("late.node", ceiling, ranks,
+      add("late.node", std::max(ceiling, slower_by(ranks)), ranks,
           fmt::format("All ranks of {} need longer than the others for the same functions, mostly {}{}",
                       in_sentence(name), places_of_excess(view_), where_others_wait(a_, false)));
       return true;
@@ -255,11 +255,19 @@ class UnevenWork {
     for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
       if (local[rank] == local[slowest_]) ranks.push_back(rank);
     }
-    add("late.numa", ceiling, ranks,
+    add("late.numa", std::max(ceiling, slower_by(ranks)), ranks,
         fmt::format("The rank at position {} of every host needs longer than the others for the same functions, "
                     "mostly {}{}",
                     local[slowest_], places_of_excess(view_), where_others_wait(a_, false)));
     return true;
+  }
+
+  // Mean work of these ranks above that of the others: the same work would take no longer there.
+  [[nodiscard]] double slower_by(const std::vector<std::uint32_t>& ranks) const {
+    double own = 0;
+    for (const std::uint32_t rank : ranks) own += useful_[rank];
+    const auto count = static_cast<double>(ranks.size()), others = static_cast<double>(useful_.size()) - count;
+    return own / count - (sum(useful_) - own) / others;
   }
 
   void late_in_turn(double ceiling) {
@@ -302,7 +310,7 @@ class UnevenWork {
   // No rank has more work than the others, and the path is longer than the work of a rank.
   void depends(double ceiling) {
     const double messages = waits_.sender + waits_.receiver;
-    if (waits_.receiver > kOrder * messages && waits_.receiver > 0.3 * waits_.all) {
+    if (waits_.receiver > 0.4 * messages && waits_.receiver > 0.25 * waits_.all) {
       const auto most = std::ranges::max_element(a_.waiting.call_sites, {}, [](const WaitSite& site) {
         return site.pattern == "late_receiver" ? site.waiting_seconds : 0;
       });

@@ -131,7 +131,9 @@ void add_work(const Application& a, double kernel, RunView& view) {
   }
   view.mean.kernel = kernel;
   // Samples are of all threads, the path is of first threads.
-  const double sampled = a.samples.unit == "seconds" ? a.samples.self / std::max(a.ranks, 1u) : 0;
+  double sampled = 0;  // outside of calls, of a rank
+  for (std::size_t i = 0; i < a.samples.threads.self.size(); ++i)
+    sampled += (a.samples.threads.self[i] - a.samples.threads.in_calls[i]) / std::max(a.ranks, 1u);
   const bool threads = sampled > kSeveralThreads * (view.mean_work + kernel);
   std::map<std::string, double> mean;
   for (const SampledFunction& f : a.samples.functions) {

@@ -45,7 +45,7 @@ struct Kind {
 struct Diagnosis {
   double seconds = 0;        // of the run
   double without_fault = 0;  // of the same program without the loss
-  double ceiling = 0;        // s: of the first finding with the right cause; 0: none has it
+  double ceiling = 0;        // s: of the first finding with the kind's own code; 0: there is none
   std::vector<reports::Finding> findings;
   bool right_first = false, right_in_three = false;
   bool wrong_remedy = false;  // the first finding has another cause, and an advice

@@ -121,7 +121,7 @@ std::vector<Kind> kinds_of_calls() {
       {"ovh.create", {"ovh.create"}, {"new_communicator"}, steps(communicator_in_each_step)},
       {"poll.busy", {"poll.busy", "serial.rank"}, {"make_input"}, steps(busy_testing)},
       {"poll.sleep", {"poll.sleep"}, {"wait_for_input"}, steps(sleeping_between_tests)},
-      {"poll.probe", {"poll.probe"}, {"take_item"}, steps(probing)},
+      {"poll.probe", {"poll.probe", "ovh.tiny"}, {"take_item"}, steps(probing)},
       {"net.eager", {"net.eager", "ovh.tiny"}, {"halo_rows"}, steps(above_the_limit)},
       {"sync.barrier", {"sync.barrier"}, {"check_step"}, steps(needless_barriers)},
   };

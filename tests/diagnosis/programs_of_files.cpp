@@ -63,9 +63,8 @@ Task logging(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task uneven_writes(Rank& me, const Case& how, std::uint32_t) {
-  const bool has_more = how.fault && me.rank() == 3;
-  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()),
-                    has_more ? 10 * kMiB : 256 * kKiB);
+  const std::uint64_t more = !how.fault ? 10 * kMiB / me.size() : me.rank() == 3 ? 10 * kMiB : 0;
+  co_await me.write({"write_particles", 391}, "particles." + std::to_string(me.rank()), 256 * kKiB + more);
 }
 
 Task independent_writes(Rank& me, const Case& how, std::uint32_t) {

@@ -29,7 +29,8 @@ void two_hosts(Machine& machine) { machine.ranks_per_host = machine.ranks / 2; }
 
 std::vector<Kind> kinds_of_machines() {
   return {
-      {"node.oversub", {"node.oversub"}, {}, steps(crowded)},
+      {"node.oversub", {"node.oversub"}, {}, steps(crowded),
+       [](Machine& machine) { machine.processors_per_host = machine.ranks / 2; }},
       {"node.foreign", {"node.foreign"}, {"rank 3"}, steps(crowded_rank)},
       {"late.node", {"late.node"}, {"host1"},
        steps(nothing_more),

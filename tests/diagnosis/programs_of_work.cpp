@@ -31,11 +31,12 @@ Task heavy_tail(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task half_of_the_ranks(Rank& me, const Case& how, std::uint32_t) {
-  if (how.fault && me.rank() >= me.size() / 2) co_await me.compute({"radiation", 64}, 6 * kMs);
+  if (!how.fault || me.rank() >= me.size() / 2) co_await me.compute({"radiation", 64}, how.fault ? 6 * kMs : 3 * kMs);
 }
 
 Task late_input(Rank& me, const Case& how, std::uint32_t) {
-  if (how.fault) co_await me.compute({"chemistry", 67}, (me.rank() * 37 % me.size()) * 1.5 * kMs);
+  const double mean = (me.size() - 1) / 2.0;
+  co_await me.compute({"chemistry", 67}, (how.fault ? me.rank() * 37 % me.size() : mean) * 1.5 * kMs);
 }
 
 Task asleep(Rank& me, const Case& how, std::uint32_t) {
@@ -68,16 +69,19 @@ Task more_neighbours(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task serial_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"threaded_cells", 271};
+  constexpr Place kRegion{"threaded_cells._omp_fn.0", 271};
   co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
   if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
-  if (!how.fault) co_await me.compute_in_threads({"serial_update", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+  if (!how.fault) co_await me.compute_in_threads({"serial_update._omp_fn.0", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
 }
 
-Task uneven_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"triangle_rows", 277};
+Task uneven_threads(Rank& me, const Case& how) {
+  constexpr Place kRegion{"triangle_rows._omp_fn.0", 277};
   const double most = how.fault ? 14 * kMs : 8 * kMs, least = how.fault ? 2 * kMs : 8 * kMs;
-  co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
+  for (std::uint32_t i = 0; i < how.steps; ++i) {
+    co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
+    co_await exchange(me, how);
+  }
 }
 
 Task allocating(Rank& me, const Case& how, std::uint32_t) {
@@ -106,7 +110,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
       {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
       {"thr.serial", {"thr.serial"}, {"serial_update"}, steps(serial_threads)},
-      {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, steps(uneven_threads)},
+      {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, uneven_threads},
       {"cpu.hot", {"cpu.hot"}, {"interpolate"}, steps(hot_function)},
       {"mem.alloc", {"mem.alloc"}, {"malloc"}, steps(allocating)},
       {"mem.faults", {"mem.faults"}, {"new_buffer"}, steps(page_faults)},

@@ -73,8 +73,11 @@ Task reads_at_start(Rank& me, const Case&, std::uint32_t step) {
   if (step == 0) co_await me.bcast({"read_settings", 468}, 10 * kKiB);
 }
 
-Task some_waiting_threads(Rank& me, const Case&, std::uint32_t) {
-  co_await me.compute_in_threads({"good_region", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
+Task busy_threads(Rank& me, const Case& how) {
+  for (std::uint32_t i = 0; i < how.steps; ++i) {
+    co_await me.compute_in_threads({"good_region._omp_fn.0", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
+    co_await exchange(me, how);
+  }
 }
 
 Task test_and_work(Rank& me, const Case&, std::uint32_t) {
@@ -104,7 +107,7 @@ std::vector<Kind> right_kinds() {
       {"none.noise", {}, {}, steps(noisy_work)},
       {"none.barrier", {}, {}, steps(one_barrier)},
       {"none.start", {}, {}, steps(reads_at_start)},
-      {"none.threads", {}, {}, steps(some_waiting_threads)},
+      {"none.threads", {}, {}, busy_threads},
       {"none.test", {}, {}, steps(test_and_work)},
       {"none.crowd", {}, {}, steps(nothing), [](Machine& machine) { machine.crowding = 0.03; }},
   };

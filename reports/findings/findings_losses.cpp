@@ -20,7 +20,7 @@ Severity severity_of(double share) {
 Finding finding_of(const Loss& loss, const RunView& view) {
   const double share = view.share(loss.ceiling);
   Finding finding{loss.code,
-                  severity_of(share),
+                  loss.is_usual ? Severity::note : severity_of(share),
                   share,
                   fmt::format("{}. At most {} of {} ({}) can be won back.", loss.text, human_seconds(loss.ceiling),
                               human_seconds(view.run), human_share(share)),
@@ -55,14 +55,17 @@ bool find_losses(const Facts& facts, std::vector<Finding>& out) {
     if (!hot.empty()) out.push_back({"cpu.hot", Severity::note, 0, hot + ".", "", {}});
     return true;
   }
-  out.push_back({hot.empty() ? "none.little" : "cpu.hot",
-                 Severity::note,
-                 1,
-                 fmt::format("Waiting, messages and files cost at most {} of {} ({}).{}", human_seconds(share * view.run),
-                             human_seconds(view.run), human_share(share), hot.empty() ? "" : " " + hot + "."),
-                 hot.empty() ? "" : "Time is to be gained in that function: less work, vector instructions (-O3 -march=native), data in "
-                                    "the order of its use.",
-                 {{"share", share}}});
+  out.push_back(
+      {hot.empty() ? "none.little" : "cpu.hot",
+       Severity::note,
+       1,
+       fmt::format("Waiting, messages and files cost at most {} of {} ({}).{}", human_seconds(share * view.run),
+                   human_seconds(view.run), human_share(share), hot.empty() ? "" : " " + hot + "."),
+       hot.empty()
+           ? ""
+           : "Time is to be gained in that function: less work, vector instructions (-O3 -march=native), data in "
+             "the order of its use.",
+       {{"share", share}}});
   return true;
 }
 

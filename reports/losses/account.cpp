@@ -9,8 +9,9 @@ namespace {
 std::int64_t ns(double seconds) { return std::llround(seconds * 1e9); }
 
 // Distributes `all` in proportion to weights of losses; with a weight for what belongs to none. Sums are exact.
-void distribute(std::int64_t all, const char* part, bool inferred, const std::vector<std::pair<std::string, double>>& weights,
-                double unexplained, std::vector<AccountRow>& rows) {
+void distribute(std::int64_t all, const char* part, bool inferred,
+                const std::vector<std::pair<std::string, double>>& weights, double unexplained,
+                std::vector<AccountRow>& rows) {
   double sum = unexplained;
   for (const auto& [code, weight] : weights) sum += weight;
   std::int64_t left = all;
@@ -83,7 +84,8 @@ Account account_of(const RunView& view, const std::vector<Loss>& losses) {
   Weights waits;
   for (const Loss& loss : losses) {
     const double others = view.app.ranks * loss.ceiling - (loss.bucket == Bucket::work ? 0 : loss.own_seconds);
-    if (others > 0 && !loss.code.starts_with("thr.") && !loss.code.starts_with("mem.")) waits.emplace_back(loss.code, others);
+    if (others > 0 && !loss.code.starts_with("thr.") && !loss.code.starts_with("mem."))
+      waits.emplace_back(loss.code, others);
   }
   distribute(sums.waiting, "waiting", true, waits, rest(sums.waiting, waits), account.rows);
   add_own(sums.mpi, "mpi", Bucket::transfer);

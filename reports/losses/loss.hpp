@@ -18,9 +18,10 @@ struct Loss {
   double ceiling = 0;      // s of run time: the run would be at most this much shorter
   double own_seconds = 0;  // rank-seconds spent in the activity itself, without the waiting of the others
   Bucket bucket = Bucket::work;
-  std::string text;                  // sentences with ranks, function, line, amounts; without the ceiling
-  std::string advice{};              // empty: the remedy of the code
+  std::string text;                    // sentences with ranks, function, line, amounts; without the ceiling
+  std::string advice{};                // empty: the remedy of the code
   std::vector<std::uint32_t> ranks{};  // of the program; empty: all
+  bool is_usual = false;               // as large as in programs without a fault: a note
   std::vector<std::pair<std::string, double>> evidence{};
 };
 

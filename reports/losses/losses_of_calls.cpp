@@ -7,6 +7,7 @@
 #include <set>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/placement.hpp"
 #include "reports/losses/thresholds.hpp"
@@ -16,11 +17,12 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kSmall = 8 * 1024;       // bytes: the least cost of a call outweighs that of its bytes
-constexpr double kManyCalls = 200;        // of a rank
-constexpr double kFewestCreations = 5;    // of a rank
-constexpr double kInTurn = 2;             // time on the path ÷ time of a rank: ranks take turns
-constexpr double kAtOnce = 0.9;           // of the time between start and end is in the wait
+constexpr double kSmall = 8 * 1024;     // bytes: the least cost of a call outweighs that of its bytes
+constexpr double kManyCalls = 200;      // of a rank
+constexpr double kFewestCreations = 5;  // of a rank
+constexpr double kInTurn = 2;           // time on the path ÷ time of a rank: ranks take turns
+constexpr double kMoreThanMean = 1.5;   // bytes of a rank ÷ mean
+constexpr double kAtOnce = 0.9;         // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
 bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {
@@ -75,11 +77,13 @@ class CostlyCalls {
     for (const std::uint32_t i : view_.polled_sites) own += view_.calls[i].wait_free;
     std::string text = fmt::format("Ranks test for messages again and again: {}", calls_in_words(most));
     // Testing is waiting: for a rank that works meanwhile, if there is one.
-    const PathWork* const alone = work_of_one_rank();
+    const SampledFunction* const alone = work_of_one_rank();
     if (alone != nullptr)
-      text = fmt::format("{} works alone in {}, and the others test for its messages: {}",
-                         capitalised(ranks_in_words(a_, {alone->part->rank})), name_of_work(a_, *alone),
-                         calls_in_words(most));
+      text = fmt::format(
+          "{} works alone in {}, and the others test for its messages: {}",
+          capitalised(ranks_in_words(a_, {alone->max_rank})),
+          in_sentence(name_and_place(a_.samples, static_cast<std::size_t>(alone - a_.samples.functions.data()))),
+          calls_in_words(most));
     out_.push_back({.code = alone != nullptr ? "serial.rank" : "poll.busy",
                     .ceiling = view_.polling,
                     .own_seconds = own,
@@ -87,18 +91,13 @@ class CostlyCalls {
                     .text = std::move(text)});
   }
   // The function with most work that one rank does nearly alone; nullptr: none.
-  [[nodiscard]] const PathWork* work_of_one_rank() const {
-    const PathWork* best = nullptr;
-    double most = 0;
-    for (const PathWork& work : view_.work) {
-      for (const SampledFunction& f : a_.samples.functions) {
-        if (f.symbol != work.part->symbol || f.rank_max < kOfOneRank * f.rank_mean * a_.ranks || f.rank_max <= most)
-          continue;
-        most = f.rank_max;
-        best = &work;
-      }
+  [[nodiscard]] const SampledFunction* work_of_one_rank() const {
+    const SampledFunction* best = nullptr;
+    for (const SampledFunction& f : a_.samples.functions) {
+      const bool alone = f.kind == "code" && f.rank_max > kOfOneRank * f.rank_mean * a_.ranks;
+      if (alone && (best == nullptr || f.rank_max > best->rank_max)) best = &f;
     }
-    return view_.share(most) > 0.3 * view_.share(view_.polling) ? best : nullptr;
+    return best != nullptr && best->rank_max > 0.3 * view_.polling ? best : nullptr;
   }
 
   void judge(const PathCall& call) {
@@ -124,8 +123,8 @@ class CostlyCalls {
       return add("ovh.calls", call,
                  fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
     add("rma.lock", call,
-        fmt::format("Ranks wait for each other to give back the lock of a window: {}, of {} each",
-                    calls_in_words(call), human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
+        fmt::format("Ranks wait for each other to give back the lock of a window: {}, of {} each", calls_in_words(call),
+                    human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
   }
 
   // The path is in calls of this site for longer than a rank: ranks take turns.
@@ -142,7 +141,8 @@ class CostlyCalls {
                         });
     const CallSite* twin = nullptr;  // a collective that waits for all ranks, called as often
     for (const CallSite& site : a_.call_sites) {
-      const bool all = starts_with_any(site.function, {"MPI_Allreduce", "MPI_Alltoall", "MPI_Allgather", "MPI_Barrier"});
+      const bool all =
+          starts_with_any(site.function, {"MPI_Allreduce", "MPI_Alltoall", "MPI_Allgather", "MPI_Barrier"});
       if (call.site == nullptr || &site == call.site || !all || site.calls != call.site->calls) continue;
       if (twin == nullptr || site.symbol == call.site->symbol) twin = &site;
     }
@@ -158,18 +158,17 @@ class CostlyCalls {
 
   void collective(const PathCall& call) {
     const std::string& function = call.part->function;
-    const double cost = call.site != nullptr && call.site->calls > 0
-                            ? call.wait_free / static_cast<double>(call.site->calls)
-                            : 0;
+    const double cost =
+        call.site != nullptr && call.site->calls > 0 ? call.wait_free / static_cast<double>(call.site->calls) : 0;
     const std::string words = fmt::format("{}, of {} each without waiting", calls_in_words(call), human_seconds(cost));
-    if (call.calls_per_rank >= kManyCalls && starts_with_any(function, {"MPI_Alltoall", "MPI_Gatherv", "MPI_Scatterv"}) &&
-        call.bytes_per_call < 1)
+    if (call.calls_per_rank >= kManyCalls &&
+        starts_with_any(function, {"MPI_Alltoall", "MPI_Gatherv", "MPI_Scatterv"}) && call.bytes_per_call < 1)
       return add("ovh.toobig", call, fmt::format("All ranks take part, and hardly one has data: {}", words));
     if (function.starts_with("MPI_Alltoall")) return add("ovh.alltoall", call, capitalised(words));
     if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
-      return add("ovh.collective", call,
-                 fmt::format("{}: the operation itself costs {} of the run", capitalised(words),
-                             human_seconds(call.seconds)));
+      return add(
+          "ovh.collective", call,
+          fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)));
     const std::vector<const CallSite*> alike = same_calls(call);
     if (alike.size() < 2) return add("ovh.element", call, capitalised(words));
     std::string places;
@@ -207,8 +206,8 @@ class CostlyCalls {
                              "bytes would cross between hosts",
                              calls_in_words(call), human_share(saved)));
     if (in_turn(call))
-      return add("chain.ring", call, fmt::format("Ranks transfer their messages one after the other: {}",
-                                                 calls_in_words(call)));
+      return add("chain.ring", call,
+                 fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
     add("ovh.volume", call,
         fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
                     human_seconds(call.seconds)));
@@ -246,7 +245,7 @@ class CostlyCalls {
       }
     }
     const double mean = 2 * all / a_.ranks;
-    if (in + out < 2 * mean) return false;
+    if (in + out < kMoreThanMean * mean) return false;
     const bool alone = call.site != nullptr && call.site->ranks == 1;
     const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(call);
     if (alone && to.size() == a_.ranks - 1 && out > 0.9 * (in + out) && most_to < 2 * least_to) {

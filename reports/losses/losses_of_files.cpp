@@ -17,6 +17,7 @@ namespace {
 constexpr double kSmallRequest = 16 * 1024;  // bytes
 constexpr double kManyRequests = 100;        // of a rank
 constexpr double kMost = 0.5;                // of the time in files
+constexpr double kAlone = 0.95;              // likewise: the others do nothing
 constexpr double kNoticed = 0.2;             // likewise: a part with a loss of its own
 constexpr double kUneven = 2;                // most bytes of a rank ÷ mean
 
@@ -80,7 +81,8 @@ class FileLosses {
   [[nodiscard]] std::string site_of(const FunctionProfile* function) const {
     if (function == nullptr) return "";
     const std::string site = facts_.main_call_site(function->function);
-    return fmt::format(", most of it in {}{}", in_sentence(function->function), site.empty() ? "" : ", called from " + site);
+    return fmt::format(", most of it in {}{}", in_sentence(function->function),
+                       site.empty() ? "" : ", called from " + site);
   }
   [[nodiscard]] std::string mean_request() const {
     return human_bytes(times_.data_calls > 0 ? times_.bytes / times_.data_calls : 0);
@@ -90,13 +92,15 @@ class FileLosses {
     const auto& io = a_.per_rank.io_seconds;
     const double all = std::accumulate(io.begin(), io.end(), 0.0);
     const auto top = std::ranges::max_element(io);
-    const bool of_one = a_.ranks > 1 && all > 0 && *top > kOfOneRank * all && (a_.ranks > 2 || *top > 0.95 * all);
+    const bool of_one = a_.ranks > 1 && all > 0 && *top > kAlone * all;
     const bool small = times_.data_calls > kManyRequests && times_.bytes < kSmallRequest * times_.data_calls;
     if (of_one) return one_rank(static_cast<std::uint32_t>(top - io.begin()), small);
     double left = 1;  // of the time in files
     if (const double part = times_.sync / times_.all; part > kNoticed) {
-      add("io.sync", fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
-                                 site_of(times_.syncer)), {}, part);
+      add("io.sync",
+          fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
+                      site_of(times_.syncer)),
+          {}, part);
       left -= part;
     }
     if (const double part = times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
@@ -114,8 +118,10 @@ class FileLosses {
     if (const FileProfile* const shared = shared_input()) return reread(*shared, part);
     if (prints(part) || scattered(part)) return;
     if (small)
-      return add("io.small", fmt::format("{} of {} each on average{}{}", human_counted(times_.data_calls, "read or write"),
-                                         mean_request(), site_of(times_.mover), busiest_file()), {}, part);
+      return add("io.small",
+                 fmt::format("{} of {} each on average{}{}", human_counted(times_.data_calls, "read or write"),
+                             mean_request(), site_of(times_.mover), busiest_file()),
+                 {}, part);
     if (!io.empty() && all > 0 && *top > kUneven * all / a_.ranks &&
         uneven(static_cast<std::uint32_t>(top - io.begin()), part))
       return;
@@ -126,11 +132,12 @@ class FileLosses {
     const double seconds = a_.per_rank.io_seconds[rank];
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
     if (small || times_.sync + times_.metadata > kMost * times_.all) {
-      return add("io.log",
-                 fmt::format("{} writes or reads {} times, {} each on average, for {}{}{}", who,
-                             human_count(times_.data_calls), mean_request(), human_seconds(seconds),
-                             site_of(times_.mover != nullptr ? times_.mover : times_.opener), where_others_wait(a_, true)),
-                 {rank});
+      return add(
+          "io.log",
+          fmt::format("{} writes or reads {} times, {} each on average, for {}{}{}", who,
+                      human_count(times_.data_calls), mean_request(), human_seconds(seconds),
+                      site_of(times_.mover != nullptr ? times_.mover : times_.opener), where_others_wait(a_, true)),
+          {rank});
     }
     add("io.rank0",
         fmt::format("{} does the file I/O, {} in {}{}{}", who, human_bytes(times_.bytes), human_seconds(seconds),
@@ -141,14 +148,15 @@ class FileLosses {
   void metadata(double part) {
     std::size_t once = 0;
     for (const FileProfile& f : a_.files) once += f.opens == 1 && !sums_several_files(f) ? 1 : 0;
-    const bool many_files = static_cast<double>(once) > kMost * times_.opens ||
-                            std::ranges::any_of(a_.files, [&](const FileProfile& f) {
-                              return f.path == kFurtherFiles && static_cast<double>(f.opens) > kMost * times_.opens;
-                            });
+    const bool many_files =
+        static_cast<double>(once) > kMost * times_.opens || std::ranges::any_of(a_.files, [&](const FileProfile& f) {
+          return f.path == kFurtherFiles && static_cast<double>(f.opens) > kMost * times_.opens;
+        });
     add(many_files ? "io.nn" : "io.meta",
         fmt::format("{} {} times; opening, closing and positioning take {} of the time in files{}",
                     many_files ? "Many files are opened, in all" : number_of_files(a_.files) + " are opened",
-                    human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)), {}, part);
+                    human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)),
+        {}, part);
   }
 
   // A file of which each rank reads about as much.
@@ -168,8 +176,10 @@ class FileLosses {
         one_pass += static_cast<double>(site.calls) / site.ranks * site.min_seconds;
     }
     part *= std::max(0.0, 1 - one_pass / std::max(view_.path.io, 1e-12));
-    add("io.reread", fmt::format("All {} ranks read {}, {} each{}", a_.ranks, in_sentence(base_name(file.path)),
-                                 human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)), {}, part);
+    add("io.reread",
+        fmt::format("All {} ranks read {}, {} each{}", a_.ranks, in_sentence(base_name(file.path)),
+                    human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)),
+        {}, part);
   }
 
   [[nodiscard]] bool prints(double part) {
@@ -182,8 +192,9 @@ class FileLosses {
       ranks = std::max(ranks, f.ranks);
     }
     if (seconds < kMost * times_.all || 2 * ranks < a_.ranks) return false;
-    add("io.stdout", fmt::format("{} print, {} times in all{}", counted(ranks, "rank"), human_count(writes),
-                                 site_of(times_.mover)), {}, part);
+    add("io.stdout",
+        fmt::format("{} print, {} times in all{}", counted(ranks, "rank"), human_count(writes), site_of(times_.mover)),
+        {}, part);
     return true;
   }
 
@@ -205,7 +216,8 @@ class FileLosses {
                     human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
                     in_sentence(base_name(worst->path)), usual_size(*worst),
                     strided ? "have a constant stride" : "neither continue the one before nor have a constant stride",
-                    site_of(times_.mover)), {}, part);
+                    site_of(times_.mover)),
+        {}, part);
     return true;
   }
 
@@ -241,24 +253,30 @@ class FileLosses {
     add(output ? "io.checkpoint" : "io.volume",
         fmt::format("Ranks {} {} in blocks of {} on average, {}/s{}", output ? "write" : "read",
                     human_bytes(times_.bytes), mean_request(),
-                    human_bytes(times_.bytes / std::max(times_.data / a_.ranks, 1e-12)), site_of(times_.mover)), {}, part);
+                    human_bytes(times_.bytes / std::max(times_.data / a_.ranks, 1e-12)), site_of(times_.mover)),
+        {}, part);
   }
 
   void mpi_io(const PathCall& call) {
     const bool collective = call.part->function.find("_all") != std::string::npos ||
                             call.part->function.find("_ordered") != std::string::npos;
-    const bool small = call.bytes_per_call > 0 && call.bytes_per_call < kSmallRequest && call.calls_per_rank > kManyRequests;
+    const bool small =
+        call.bytes_per_call > 0 && call.bytes_per_call < kSmallRequest && call.calls_per_rank > kManyRequests;
     const bool moves = call.bytes_per_call > 0;
-    const char* code = !moves ? "io.meta" : !collective && a_.ranks > 1 ? "io.independent" : small ? "io.small" : "io.volume";
+    const char* code = !moves                        ? "io.meta"
+                       : !collective && a_.ranks > 1 ? "io.independent"
+                       : small                       ? "io.small"
+                                                     : "io.volume";
     if (!small && moves) code = call.part->function.find("write") != std::string::npos ? "io.checkpoint" : "io.volume";
-    out_.push_back({.code = code,
-                    .ceiling = call.seconds,
-                    .own_seconds = call.wait_free,
-                    .bucket = Bucket::transfer,
-                    .text = fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
-                                        name_of_call(call),
-                                        moves ? fmt::format(", {} each on average", human_bytes(call.bytes_per_call)) : ""),
-                    .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
+    out_.push_back(
+        {.code = code,
+         .ceiling = call.seconds,
+         .own_seconds = call.wait_free,
+         .bucket = Bucket::transfer,
+         .text = fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
+                             name_of_call(call),
+                             moves ? fmt::format(", {} each on average", human_bytes(call.bytes_per_call)) : ""),
+         .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
   }
 
   const RunView& view_;

@@ -14,7 +14,7 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kAlso = 0.3;          // of the most affected rank: affected too
+constexpr double kAlso = 0.3;  // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
   return std::accumulate(times.begin(), times.end(), 0.0, [&](double sum, const RankTime& t) { return sum + t.*part; });
@@ -57,20 +57,20 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   const double load = runnable_per_processor(a), all = total(view.times, &RankTime::waiting);
   const bool few = 2 * ranks.size() < a.ranks;
   const bool foreign = load > 0 ? load <= 1 : few;
-  out.push_back(
-      {.code = foreign ? "node.foreign" : "node.oversub",
-       .ceiling = seconds,
-       .own_seconds = all,
-       .bucket = Bucket::processor,
-       .text = fmt::format("{} {} for a processor for {}{} (an estimate){}",
-                           capitalised(ranks_in_words(a, ranks)), ranks.size() == 1 ? "waits" : "wait",
-                           human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
-                           ranks.size() == 1 ? "" : " each",
-                           load > 1 ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
-                           : load > 0
-                               ? "; the host has a processor for each of the program's threads: other load is on it"
-                               : few ? where_others_wait(a, ranks.size() == 1) : ""),
-       .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+  out.push_back({.code = foreign ? "node.foreign" : "node.oversub",
+                 .ceiling = seconds,
+                 .own_seconds = all,
+                 .bucket = Bucket::processor,
+                 .text = fmt::format(
+                     "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
+                     ranks.size() == 1 ? "waits" : "wait",
+                     human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
+                     ranks.size() == 1 ? "" : " each",
+                     load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
+                     : load > 0 ? "; the host has a processor for each of the program's threads: other load is on it"
+                     : few      ? where_others_wait(a, ranks.size() == 1)
+                                : ""),
+                 .ranks = few ? ranks : std::vector<std::uint32_t>{}});
 }
 
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
@@ -83,14 +83,16 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const CallSite* tests = nullptr;
   constexpr double kFewestTests = 10;  // of a rank
   for (const CallSite& site : a.call_sites) {
-    if (!site.function.starts_with("MPI_Test") && site.function != "MPI_Iprobe" && site.function != "MPI_Improbe") continue;
+    if (!site.function.starts_with("MPI_Test") && site.function != "MPI_Iprobe" && site.function != "MPI_Improbe")
+      continue;
     if (static_cast<double>(site.calls) < kFewestTests * std::max(site.ranks, 1u)) continue;
     if (tests == nullptr || site.calls > tests->calls) tests = &site;
   }
   const double mean = all / std::max<double>(1, static_cast<double>(ranks.size()));
-  std::string text = fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
-                                 ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are",
-                                 human_seconds(mean), ranks.size() == 1 ? "" : " each");
+  std::string text =
+      fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
+                  ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
+                  ranks.size() == 1 ? "" : " each");
   if (tests != nullptr && 2 * ranks.size() >= tests->ranks) {
     text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
                         in_sentence(tests->function), in_sentence(name_of(*tests)));

@@ -16,9 +16,9 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kSamples = 50;       // of the program; fewer are not judged
+constexpr double kSamples = 50;        // of the program; fewer are not judged
 constexpr double kLeastOfWork = 0.05;  // of the CPU time
-constexpr double kIdleThread = 0.2;   // of the busiest thread of its rank
+constexpr double kIdleThread = 0.2;    // of the busiest thread of its rank
 
 // Threads of a rank that take part in the program's work, on average; 0: they are not known.
 double working_threads(const Application& a, const ThreadWork& work) {
@@ -44,13 +44,14 @@ void serial_parts(const RunView& view, const ThreadWork& work, double threads, s
   if (!idle || !(work.of_hottest > 0)) return;
   // Outside of regions one thread of a rank works.
   const double serial = work.outside / view.app.ranks;
-  out.push_back({.code = "thr.serial",
-                 .ceiling = serial * (1 - 1 / threads),
-                 .own_seconds = work.outside * (1 - 1 / threads),
-                 .text = fmt::format("One of {:.0f} threads of a rank works, the others are idle, for {}, most of it ({}) in {} (sampled)",
-                                     threads, human_seconds(serial),
-                                     human_seconds(work.of_hottest / view.app.ranks),
-                                     name_and_place(s, work.hottest_outside))});
+  out.push_back(
+      {.code = "thr.serial",
+       .ceiling = serial * (1 - 1 / threads),
+       .own_seconds = work.outside * (1 - 1 / threads),
+       .text = fmt::format(
+           "One of {:.0f} threads of a rank works, the others are idle, for {}, most of it ({}) in {} (sampled)",
+           threads, human_seconds(serial), human_seconds(work.of_hottest / view.app.ranks),
+           name_and_place(s, work.hottest_outside))});
 }
 
 void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
@@ -68,14 +69,14 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
   const double samples = worst->total / s.self * static_cast<double>(s.samples);
   if (samples < kSamples || worst->balance() > 0.9) return;
   const double ranks = view.app.ranks;
-  out.push_back({.code = "thr.uneven",
-                 .ceiling = lost / ranks,
-                 .own_seconds = lost,
-                 .text = fmt::format("The busiest of {} threads works for {} in {}, the mean is {} (sampled); the others wait "
-                                     "for it at the end of the region",
-                                     worst->threads, human_seconds(worst->busiest / ranks),
-                                     name_and_place(s, worst->function),
-                                     human_seconds(worst->total / (worst->possible / worst->busiest) / ranks))});
+  out.push_back(
+      {.code = "thr.uneven",
+       .ceiling = lost / ranks,
+       .own_seconds = lost,
+       .text = fmt::format("The busiest of {} threads works for {} in {}, the mean is {} (sampled); the others wait "
+                           "for it at the end of the region",
+                           worst->threads, human_seconds(worst->busiest / ranks), name_and_place(s, worst->function),
+                           human_seconds(worst->total / (worst->possible / worst->busiest) / ranks))});
 }
 
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
@@ -170,10 +171,11 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
     const SampledFunction& f = s.functions[i];
     if (f.kind != "code" || f.symbol.empty() || f.symbol[0] == '(') continue;
     if (f.self < kHot * s.self) return;
-    out.push_back({.code = "cpu.hot",
-                   .ceiling = 0,
-                   .text = fmt::format("{} of the CPU time is spent in {} (sampled, ± {})", human_share(f.self / s.self),
-                                       name_and_place(s, i), human_share(std::max(f.self_error / s.self, 1e-3)))});
+    out.push_back(
+        {.code = "cpu.hot",
+         .ceiling = 0,
+         .text = fmt::format("{} of the CPU time is spent in {} (sampled, ± {})", human_share(f.self / s.self),
+                             name_and_place(s, i), human_share(std::max(f.self_error / s.self, 1e-3)))});
     return;
   }
 }

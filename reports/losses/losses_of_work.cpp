@@ -18,11 +18,13 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kIsLate = 0.5;      // of the latest rank's excess
-constexpr double kExplained = 0.7;   // of the variance of work over ranks
+constexpr double kIsLate = 0.5;     // of the latest rank's excess
+constexpr double kExplained = 0.7;  // of the variance of work over ranks
 constexpr double kMostOf = 0.8;
-constexpr double kOrder = 0.5;       // of the waiting at a site is for messages in the wrong order
-constexpr double kMuch = 0.03;       // of the run
+constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
+constexpr double kMuch = 0.03;         // of the run
+constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
+constexpr double kOneSender = 0.9;     // of the waiting at a site
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -110,6 +112,8 @@ class UnevenWork {
                       capitalised(ranks_in_words(a_, {master})), human_seconds(useful_[master]),
                       places_of_excess(view_), where_others_wait(a_, true)));
     } else {
+      const double task = view_.mean_work / std::max(1.0, view_.hub->messages_per_rank / 2);
+      if (left < 1.5 * task) return;  // a task is the smallest part
       add("hub.tail", left, {slowest_},
           fmt::format("The last tasks end late: {} works for {} in all, in {}, the mean of the workers is {}",
                       ranks_in_words(a_, {slowest_}), human_seconds(useful_[slowest_]), places_of_excess(view_),
@@ -131,7 +135,9 @@ class UnevenWork {
         at_site += site.waiting_seconds;
     }
     const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
-    if (worst->waiting_seconds < kOrder * at_site || view_.share(ceiling) < kMuch) return {};
+    if (worst->waiting_seconds < kOrder * at_site || view_.share(ceiling) < kMuch ||
+        worst->awaited_seconds > kOneSender * worst->waiting_seconds)
+      return {};
     return Loss{.code = "order.recv",
                 .ceiling = ceiling,
                 .text = fmt::format("{} {} for {} in {}, while messages from others are already there",
@@ -208,22 +214,24 @@ class UnevenWork {
     const bool one = ranks.size() == 1;
     const std::string work = work_of(ranks, extra);
     if (one && extra && extra->alone() && waits_.rooted > 0.5 * waits_.all) {
-      return add("serial.rank", ceiling, ranks,
-                 fmt::format("{}{}", work, where_others_wait(a_, true)));
+      return add("serial.rank", ceiling, ranks, fmt::format("{}{}", work, where_others_wait(a_, true)));
     }
-    const bool group = ranks.size() > 1 && 4 * ranks.size() >= a_.ranks && 4 * ranks.size() <= 3 * std::size_t{a_.ranks} &&
-                       between([&](std::uint32_t rank) { return std::ranges::binary_search(ranks, rank) ? 1u : 0u; }) >
-                           0.9;
+    const bool group =
+        ranks.size() > 1 && 4 * ranks.size() >= a_.ranks && 4 * ranks.size() < 3 * std::size_t{a_.ranks} &&
+        between([&](std::uint32_t rank) { return std::ranges::binary_search(ranks, rank) ? 1u : 0u; }) > 0.9;
     add(group ? "late.group" : "late.static", ceiling, ranks, work + where_others_wait(a_, one));
+    // A few ranks have less than the rest: parts of work may not be divisible.
+    if (4 * ranks.size() >= 3 * std::size_t{a_.ranks}) out_.back().is_usual = true;
   }
 
   // "Rank 2 works for 509 ms, the mean is 326 ms. Only rank 2 runs boundary_cells (heat.c:44): 209 ms of CPU time".
-  [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks, const std::optional<ExtraWork>& extra) const {
+  [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks,
+                                    const std::optional<ExtraWork>& extra) const {
     const bool one = ranks.size() == 1;
-    std::string text = fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
-                                   capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work",
-                                   human_seconds(useful_[slowest_]), one ? "" : " at most",
-                                   human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
+    std::string text =
+        fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
+                    capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work", human_seconds(useful_[slowest_]),
+                    one ? "" : " at most", human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
     if (!shape_) text.replace(text.find(" in every round"), 15, "");
     if (extra && one) {
       std::string sentence = extra_work_sentence(a_, slowest_);
@@ -279,6 +287,8 @@ class UnevenWork {
                     moves ? "The slowest rank changes" : "Another rank is late by chance",
                     round_word(*shape_->series, true), human_seconds(shape_->imbalance / std::max(rounds, 1.0)),
                     places_of_excess(view_), where_others_wait(a_, false)));
+    // Every machine has some noise, and no program can be changed for it.
+    if (!moves && shape_->spread < kUsualSpread) out_.back().is_usual = true;
   }
 
   void late_over_time(double ceiling) {
@@ -324,9 +334,8 @@ class UnevenWork {
     const WaitSite& site = *waits_.message;
     const std::string place = name_of_site(site);
     const double blocks = blocks_between_synchronisations(site);
-    const std::string working = fmt::format(
-        "{:.1f} of {} ranks work at a time, though all have about equal work", sum(useful_) / std::max(view_.run, 1e-12),
-        a_.ranks);
+    const std::string working = fmt::format("{:.1f} of {} ranks work at a time, though all have about equal work",
+                                            sum(useful_) / std::max(view_.run, 1e-12), a_.ranks);
     if (is_closed_cycle()) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
@@ -370,15 +379,17 @@ class UnevenWork {
     return synchronisations > 0 ? blocks / synchronisations : blocks;
   }
 
-  // Every rank waits about as long for its main predecessor as the others do, the first one for the last.
+  // Every rank waits in this function for its predecessor, the first one for the last.
   [[nodiscard]] bool is_closed_cycle() const {
     std::vector<double> waited(a_.ranks);
     for (const WaitSite& site : a_.waiting.call_sites) {
-      if (site.pattern != "late_sender" && site.pattern != "wrong_order") continue;
+      if ((site.pattern != "late_sender" && site.pattern != "wrong_order") || site.symbol != waits_.message->symbol)
+        continue;
       for (std::uint32_t rank = site.first_waiter; site.waiters > 0 && rank <= site.last_waiter; ++rank)
         waited[rank] = std::max(waited[rank], site.waiting_seconds / site.waiters);
     }
-    return !waited.empty() && *std::ranges::min_element(waited) > 0.5 * sum(waited) / static_cast<double>(waited.size());
+    return !waited.empty() &&
+           *std::ranges::min_element(waited) > 0.5 * sum(waited) / static_cast<double>(waited.size());
   }
 
   const RunView& view_;

@@ -10,7 +10,9 @@ namespace {
 // Groups of ranks that stay together.
 class Groups {
  public:
-  explicit Groups(std::size_t ranks) : parent_(ranks), size_(ranks, 1) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  explicit Groups(std::size_t ranks) : parent_(ranks), size_(ranks, 1) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+  }
   std::uint32_t of(std::uint32_t rank) {
     while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
     return rank;
@@ -59,7 +61,8 @@ double bytes_saved_by_placement(const Application& a) {
     for (const std::uint32_t rank : group) {
       auto fits = std::ranges::find_if(room, [&](std::uint32_t free) { return free >= group.size(); });
       const bool together = rank != group.front() && room[placed[group.front()]] > 0;
-      if (fits == room.end() || together) fits = together ? room.begin() + placed[group.front()] : std::ranges::max_element(room);
+      if (fits == room.end() || together)
+        fits = together ? room.begin() + placed[group.front()] : std::ranges::max_element(room);
       placed[rank] = static_cast<std::uint32_t>(fits - room.begin());
       --*fits;
     }

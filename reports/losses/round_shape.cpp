@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "reports/findings/series_view.hpp"
 
@@ -13,10 +14,10 @@ namespace {
 constexpr std::size_t kFewestSnapshots = 6;
 constexpr double kLeastOfRun = 0.5;
 constexpr double kSameRanks = 0.6;      // of the imbalance is that of one rank's sum
-constexpr double kLateInRounds = 0.5;         // of the latest rank's excess
-constexpr double kShapeExplains = 0.6;      // of the variance over rounds
+constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
+constexpr double kShapeExplains = 0.6;  // of the variance over rounds
 constexpr double kGrows = 2.5;          // last third ÷ first third
-constexpr double kStepRatio = 2.5;           // one side of a change ÷ the other
+constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
 constexpr double kInHighRounds = 0.7;   // of the excess
 constexpr double kRegular = 0.7;        // of the distances
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
@@ -24,24 +25,31 @@ constexpr double kReturns = 0.5;        // correlation of the ranks' times of tw
 // Time outside MPI and I/O of a rank: rows are groups of ranks, columns snapshots.
 struct Matrix {
   std::size_t rows = 0, columns = 0;
-  std::vector<double> cells, means;  // means: of columns
+  std::vector<double> cells, means;     // means: of columns
+  std::vector<std::uint32_t> group_of;  // by row
   [[nodiscard]] double at(std::size_t row, std::size_t column) const { return cells[row * columns + column]; }
   [[nodiscard]] double excess(std::size_t row, std::size_t column) const { return at(row, column) - means[column]; }
 };
 
 std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s) {
   const SnapshotRange range = comparable(s);
-  Matrix m{s.groups, range.end - range.begin, {}, {}};
-  if (m.rows < 2 || m.columns < kFewestSnapshots || s.own_seconds.size() != m.rows * s.seconds.size()) return {};
+  Matrix m;
+  m.columns = range.end - range.begin;
+  if (m.columns < kFewestSnapshots || s.own_seconds.size() != s.groups * s.seconds.size()) return {};
+  for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {
+    const std::span<const double> own(s.own_seconds.data() + group * s.seconds.size() + range.begin, m.columns);
+    // A group without ranks in step.
+    if (std::ranges::all_of(own, [](double each) { return each == 0; })) continue;
+    const double ranks = std::min(s.ranks_per_group, a.ranks - group * s.ranks_per_group);
+    for (const double each : own) m.cells.push_back(each / ranks);
+    m.group_of.push_back(group);
+  }
+  m.rows = m.group_of.size();
+  if (m.rows < 2) return {};
   m.means.resize(m.columns);
   for (std::size_t row = 0; row < m.rows; ++row) {
-    const std::size_t first = row * s.ranks_per_group;
-    if (first >= a.ranks) return {};
-    const auto ranks = static_cast<double>(std::min<std::size_t>(s.ranks_per_group, a.ranks - first));
-    for (std::size_t column = 0; column < m.columns; ++column) {
-      m.cells.push_back(s.own_seconds[row * s.seconds.size() + range.begin + column] / ranks);
-      m.means[column] += m.cells.back() / static_cast<double>(m.rows);
-    }
+    for (std::size_t column = 0; column < m.columns; ++column)
+      m.means[column] += m.at(row, column) / static_cast<double>(m.rows);
   }
   return m;
 }
@@ -106,6 +114,19 @@ std::vector<std::size_t> regular_rounds(const std::vector<double>& excess) {
   const auto usual = std::ranges::max_element(distances, {}, [](const auto& each) { return each.second; });
   const bool regular = static_cast<double>(usual->second) >= kRegular * static_cast<double>(high.size() - 1);
   return regular && usual->first >= 2 ? high : std::vector<std::size_t>{};
+}
+
+// Standard deviation of a rank's rounds ÷ their mean.
+double relative_spread(const Matrix& m) {
+  double squares = 0, sum = 0;
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    const std::vector<double> own(m.cells.begin() + static_cast<std::ptrdiff_t>(row * m.columns),
+                                  m.cells.begin() + static_cast<std::ptrdiff_t>((row + 1) * m.columns));
+    squares += spread(own, 0, m.columns);
+    sum += mean(own, 0, m.columns);
+  }
+  const auto cells = static_cast<double>(m.cells.size());
+  return sum > 0 ? std::sqrt(squares / cells) / (sum / static_cast<double>(m.rows)) : 0;
 }
 
 // Correlation of the ranks' times of rounds that are `lag` apart, on average.
@@ -188,6 +209,7 @@ std::optional<RoundShape> round_shape(const Application& a) {
   const double latest = std::ranges::max(sums);
   if (latest < kSameRanks * shape.imbalance) {
     shape.shape = is_moving(m) ? Shape::moving : Shape::random;
+    shape.spread = relative_spread(m);
     return shape;
   }
   std::vector<double> excess(m.columns);
@@ -196,8 +218,8 @@ std::optional<RoundShape> round_shape(const Application& a) {
     if (sums[row] < kLateInRounds * latest) continue;
     ++late;
     for (std::uint32_t i = 0; i < series->ranks_per_group; ++i) {
-      const std::size_t rank = row * series->ranks_per_group + i;
-      if (rank < a.ranks) shape.ranks.push_back(static_cast<std::uint32_t>(rank));
+      const std::uint32_t rank = m.group_of[row] * series->ranks_per_group + i;
+      if (rank < a.ranks) shape.ranks.push_back(rank);
     }
     for (std::size_t column = 0; column < m.columns; ++column) excess[column] += m.excess(row, column);
   }

@@ -20,6 +20,7 @@ struct RoundShape {
   std::vector<std::uint32_t> ranks;  // that are late, in all shapes but moving and random; in program order
   std::vector<std::size_t> rounds;   // periodic: the snapshots with more work
   std::size_t from = 0;              // changed: the first snapshot after the change
+  double spread = 0;                 // standard deviation of a rank's rounds ÷ their mean
   double before = 0, after = 0;      // growing: first and last tenth; changed: both sides: s a round, above the mean
 };
 

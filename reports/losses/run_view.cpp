@@ -11,11 +11,11 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kMostUnknown = 0.3;        // of the path
-constexpr double kFewestTests = 100;        // of a rank at one site: it polls
-constexpr double kHubShare = 0.9;           // of all messages
-constexpr double kHardlyWorks = 0.2;        // of the mean of the others
-constexpr double kSeveralThreads = 1.2;     // samples of all threads ÷ work of the first ones
+constexpr double kMostUnknown = 0.3;     // of the path
+constexpr double kFewestTests = 100;     // of a rank at one site: it polls
+constexpr double kHubShare = 0.9;        // of all messages
+constexpr double kHardlyWorks = 0.2;     // of the mean of the others
+constexpr double kSeveralThreads = 1.2;  // samples of all threads ÷ work of the first ones
 
 bool tests(const std::string& function) {
   return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";

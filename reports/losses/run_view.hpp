@@ -56,11 +56,11 @@ struct RunView {
   bool known = false;  // false: there is no path, or a large part of it is unknown; the rest is empty
   double run = 0;      // s
   std::vector<RankTime> times;
-  std::vector<std::uint32_t> workers;  // the ranks over which means are taken: without a hub that hardly works
-  std::vector<PathWork> work;          // by excess, descending
-  std::vector<PathCall> calls;         // by seconds, descending
-  double path_work = 0, mean_work = 0;  // s; work that only tests for messages is not included
-  double polling = 0;                   // such work and its tests on the path
+  std::vector<std::uint32_t> workers;       // the ranks over which means are taken: without a hub that hardly works
+  std::vector<PathWork> work;               // by excess, descending
+  std::vector<PathCall> calls;              // by seconds, descending
+  double path_work = 0, mean_work = 0;      // s; work that only tests for messages is not included
+  double polling = 0;                       // such work and its tests on the path
   std::vector<std::uint32_t> polled_sites;  // indices into calls
   OutsideTimes path, mean;
   std::vector<RankSeconds> io_ranks, asleep_ranks, processor_ranks;  // on the path; descending

@@ -43,14 +43,14 @@ const std::vector<Kind>& kinds() {
 
 namespace {
 
+constexpr double kLoss = 0.02;  // of the run
+
 bool is_right(const reports::Finding& finding, const Kind& kind) {
   return std::ranges::find(kind.findings, finding.id) != kind.findings.end() &&
-         std::ranges::all_of(kind.words,
-                             [&](const std::string& word) {
-                               // A name at the begin of a sentence has a capital.
-                               return finding.text.find(word) != std::string::npos ||
-                                      finding.text.starts_with(reports::capitalised(word));
-                             });
+         std::ranges::all_of(kind.words, [&](const std::string& word) {
+           // A name at the begin of a sentence has a capital.
+           return finding.text.find(word) != std::string::npos || finding.text.starts_with(reports::capitalised(word));
+         });
 }
 
 Machine machine_for(const Kind& kind, const Case& how) {
@@ -62,6 +62,13 @@ Machine machine_for(const Kind& kind, const Case& how) {
   if (how.context == Context::kFortran) machine.suffix = "_";
   if (kind.machine && how.fault) kind.machine(machine);
   return machine;
+}
+
+// The context is a loss itself, and this finding names it.
+bool is_of_the_context(const reports::Finding& finding, const Case& how) {
+  if (how.context == Context::kSecondFault) return finding.text.find("second_fault") != std::string::npos;
+  if (how.context == Context::kLoaded) return finding.id.starts_with("node.");
+  return how.noise >= 0.2 && finding.id == "late.noise";
 }
 
 // Runs the program and returns its seconds.
@@ -103,8 +110,9 @@ Diagnosis diagnose(const Kind& kind, const Case& how) {
     }
   }
   result.wrong_remedy = !kind.is_right() && !is_known && !all.front().advice.empty();
-  result.false_alarm = kind.is_right() && std::ranges::any_of(all, [](const auto& finding) {
-                         return finding.severity != reports::Severity::note;
+  result.is_loss = !kind.is_right() && result.seconds - result.without_fault >= kLoss * result.seconds;
+  result.false_alarm = kind.is_right() && std::ranges::any_of(all, [&](const auto& finding) {
+                         return finding.severity != reports::Severity::note && !is_of_the_context(finding, how);
                        });
   return result;
 }

@@ -193,9 +193,7 @@ std::vector<Kind> kinds_of_dependence() {
       {"hub.tail", {"hub.tail"}, {"run_task"}, long_last_task},
       {"rma.lock", {"rma.lock"}, {"next_index"}, steps(contended_lock)},
       {"prog.false_overlap", {"prog.false_overlap"}, {"end_shift"}, steps(posted_then_computed)},
-      {"prog.none", {"prog.none"}, {"end_shift"},
-       steps(overlap),
-       [](Machine& machine) { machine.progress = false; }},
+      {"prog.none", {"prog.none"}, {"end_shift"}, steps(overlap), [](Machine& machine) { machine.progress = false; }},
   };
 }
 

@@ -29,16 +29,23 @@ void two_hosts(Machine& machine) { machine.ranks_per_host = machine.ranks / 2; }
 
 std::vector<Kind> kinds_of_machines() {
   return {
-      {"node.oversub", {"node.oversub"}, {}, steps(crowded),
+      {"node.oversub",
+       {"node.oversub"},
+       {},
+       steps(crowded),
        [](Machine& machine) { machine.processors_per_host = machine.ranks / 2; }},
       {"node.foreign", {"node.foreign"}, {"rank 3"}, steps(crowded_rank)},
-      {"late.node", {"late.node"}, {"host1"},
+      {"late.node",
+       {"late.node"},
+       {"host1"},
        steps(nothing_more),
        [](Machine& machine) {
          two_hosts(machine);
          machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank < half ? 1 : 1.5; };
        }},
-      {"late.numa", {"late.numa"}, {},
+      {"late.numa",
+       {"late.numa"},
+       {},
        steps(nothing_more),
        [](Machine& machine) {
          two_hosts(machine);

@@ -69,14 +69,15 @@ Task more_neighbours(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task serial_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"threaded_cells._omp_fn.0", 271};
+  constexpr Place kRegion{"threaded_cells [OpenMP region 1]", 271};
   co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
   if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
-  if (!how.fault) co_await me.compute_in_threads({"serial_update._omp_fn.0", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+  if (!how.fault)
+    co_await me.compute_in_threads({"serial_update [OpenMP region 1]", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
 }
 
 Task uneven_threads(Rank& me, const Case& how) {
-  constexpr Place kRegion{"triangle_rows._omp_fn.0", 277};
+  constexpr Place kRegion{"triangle_rows [OpenMP region 1]", 277};
   const double most = how.fault ? 14 * kMs : 8 * kMs, least = how.fault ? 2 * kMs : 8 * kMs;
   for (std::uint32_t i = 0; i < how.steps; ++i) {
     co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
@@ -99,10 +100,8 @@ std::vector<Kind> kinds_of_work() {
       {"late.static", {"late.static"}, {"rank 2", "boundary_cells"}, steps(boundary)},
       {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
       {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
-      {"late.growing", {"late.growing"}, {"rank 3", "move_particles"},
-       steps(growing)},
-      {"late.phase", {"late.phase"}, {"rank 0", "track_shock"},
-       steps(from_the_middle)},
+      {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},
+      {"late.phase", {"late.phase"}, {"rank 0", "track_shock"}, steps(from_the_middle)},
       {"late.noise", {"late.noise", "late.moving"}, {"sample_paths"}, steps(heavy_tail)},
       {"late.group", {"late.group", "late.static"}, {"radiation"}, steps(half_of_the_ranks)},
       {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},

@@ -18,10 +18,13 @@ Task few_tiny_messages(Rank& me, const Case&, std::uint32_t) {
 }
 
 Task fast_files(Rank& me, const Case&, std::uint32_t step) {
-  if (step % 10 == 9) co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 1 * kMiB);
+  if (step % 10 == 9)
+    co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 8 * kMiB / me.size());
 }
 
-Task fine_pipeline(Rank& me, const Case&, std::uint32_t) { co_await pipeline(me, 200, 20 * kMs, 1 * kKiB); }
+Task fine_pipeline(Rank& me, const Case&, std::uint32_t) {
+  co_await pipeline(me, 25 * static_cast<int>(me.size()), 20 * kMs, 1 * kKiB);
+}
 
 // Tasks on demand with a fast master.
 Task good_farm(Rank& me, const Case&) {
@@ -75,7 +78,7 @@ Task reads_at_start(Rank& me, const Case&, std::uint32_t step) {
 
 Task busy_threads(Rank& me, const Case& how) {
   for (std::uint32_t i = 0; i < how.steps; ++i) {
-    co_await me.compute_in_threads({"good_region._omp_fn.0", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
+    co_await me.compute_in_threads({"good_region [OpenMP region 1]", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
     co_await exchange(me, how);
   }
 }

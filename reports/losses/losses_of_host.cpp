@@ -73,6 +73,14 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                  .ranks = few ? ranks : std::vector<std::uint32_t>{}});
 }
 
+// Other threads use about as much CPU time as the first ones.
+bool other_threads_work(const Application& a) {
+  double first = 0, all = 0;
+  for (const double each : a.per_rank.cpu_seconds) first += each;
+  for (const double each : a.per_rank.process_cpu_seconds) all += each;
+  return all > 1.5 * first;
+}
+
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
 void asleep(const RunView& view, std::vector<Loss>& out) {
   const double seconds = view.path.asleep;
@@ -80,6 +88,16 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const Application& a = view.app;
   const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::blocked);
   const double all = total(view.times, &RankTime::blocked);
+  if (other_threads_work(a)) {
+    out.push_back({.code = "thr.uneven",
+                   .ceiling = seconds,
+                   .own_seconds = all,
+                   .bucket = Bucket::asleep,
+                   .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
+                                       ranks_in_words(a, ranks),
+                                       human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))))});
+    return;
+  }
   const CallSite* tests = nullptr;
   constexpr double kFewestTests = 10;  // of a rank
   for (const CallSite& site : a.call_sites) {

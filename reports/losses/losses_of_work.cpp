@@ -358,6 +358,7 @@ class UnevenWork {
         fmt::format("Another rank is late each time, in {}, though all ranks work about equally long in the whole "
                     "run{}",
                     places_of_excess(view_), where_others_wait(a_, false)));
+    if (shape_ && shape_->spread < kUsualSpread) out_.back().is_usual = true;
   }
 
   // Calls of a rank at the site for each call of the collective in which ranks wait most.

@@ -18,6 +18,7 @@ constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
 constexpr double kShapeExplains = 0.6;  // of the variance over rounds
 constexpr double kGrows = 2.5;          // last third ÷ first third
 constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
+constexpr double kHighRound = 0.3;        // of the greatest excess
 constexpr double kInHighRounds = 0.7;   // of the excess
 constexpr double kRegular = 0.7;        // of the distances
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
@@ -98,22 +99,28 @@ Split best_split(const std::vector<double>& values) {
 }
 
 // The rounds with most of the excess, if they follow each other at one distance of two or more.
-std::vector<std::size_t> regular_rounds(const std::vector<double>& excess) {
+struct RegularRounds {
+  std::vector<std::size_t> rounds;  // empty: they do not
+  std::size_t distance = 1;
+};
+RegularRounds regular_rounds(const std::vector<double>& excess) {
   const double most = std::ranges::max(excess);
-  std::vector<std::size_t> high;
+  RegularRounds high;
   double in_high = 0, all = 0;
   for (std::size_t i = 0; i < excess.size(); ++i) {
     all += std::max(0.0, excess[i]);
-    if (excess[i] < most / 2) continue;
-    high.push_back(i);
+    if (excess[i] < kHighRound * most) continue;
+    high.rounds.push_back(i);
     in_high += excess[i];
   }
-  if (high.size() < 3 || high.size() > excess.size() / 2 || in_high < kInHighRounds * all) return {};
+  if (high.rounds.size() < 3 || 2 * high.rounds.size() > excess.size() || in_high < kInHighRounds * all) return {};
   std::map<std::size_t, std::size_t> distances;
-  for (std::size_t i = 1; i < high.size(); ++i) ++distances[high[i] - high[i - 1]];
+  for (std::size_t i = 1; i < high.rounds.size(); ++i) ++distances[high.rounds[i] - high.rounds[i - 1]];
   const auto usual = std::ranges::max_element(distances, {}, [](const auto& each) { return each.second; });
-  const bool regular = static_cast<double>(usual->second) >= kRegular * static_cast<double>(high.size() - 1);
-  return regular && usual->first >= 2 ? high : std::vector<std::size_t>{};
+  const bool regular = static_cast<double>(usual->second) >= kRegular * static_cast<double>(high.rounds.size() - 1);
+  if (!regular || usual->first < 2) return {};
+  high.distance = usual->first;
+  return high;
 }
 
 // Standard deviation of a rank's rounds ÷ their mean.
@@ -129,21 +136,17 @@ double relative_spread(const Matrix& m) {
   return sum > 0 ? std::sqrt(squares / cells) / (sum / static_cast<double>(m.rows)) : 0;
 }
 
-// Correlation of the ranks' times of rounds that are `lag` apart, on average.
+// Correlation of the ranks' excess in rounds that are `lag` apart.
 double correlation(const Matrix& m, std::size_t lag) {
-  double sum = 0, pairs = 0;
+  double both = 0, first = 0, second = 0;
   for (std::size_t k = 0; k + lag < m.columns; ++k) {
-    double both = 0, first = 0, second = 0;
     for (std::size_t row = 0; row < m.rows; ++row) {
       both += m.excess(row, k) * m.excess(row, k + lag);
       first += m.excess(row, k) * m.excess(row, k);
       second += m.excess(row, k + lag) * m.excess(row, k + lag);
     }
-    if (!(first > 0) || !(second > 0)) continue;
-    sum += both / std::sqrt(first * second);
-    ++pairs;
   }
-  return pairs > 0 ? sum / pairs : 0;
+  return first > 0 && second > 0 ? both / std::sqrt(first * second) : 0;
 }
 
 std::size_t slowest(const Matrix& m, std::size_t column) {
@@ -152,6 +155,24 @@ std::size_t slowest(const Matrix& m, std::size_t column) {
     if (m.at(row, column) > m.at(best, column)) best = row;
   }
   return best;
+}
+
+// Sums of `length` rounds from `first` on; rounds at both ends that fill no sum are left out.
+Matrix folded(const Matrix& m, std::size_t first, std::size_t length) {
+  Matrix sums;
+  sums.rows = m.rows;
+  sums.columns = (m.columns - first) / length;
+  sums.group_of = m.group_of;
+  sums.means.resize(sums.columns);
+  sums.cells.resize(sums.rows * sums.columns);
+  for (std::size_t column = 0; column < sums.columns; ++column) {
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::size_t of = first + column * length + i;
+      sums.means[column] += m.means[of];
+      for (std::size_t row = 0; row < m.rows; ++row) sums.cells[row * sums.columns + column] += m.at(row, of);
+    }
+  }
+  return sums;
 }
 
 // Late ranks come back, or the lateness goes on by the same distance.
@@ -170,10 +191,7 @@ void judge_time(const std::vector<double>& excess, RoundShape& shape) {
   const std::size_t third = excess.size() / 3, count = excess.size();
   const double line = line_explains(excess);
   const Split split = best_split(excess);
-  shape.rounds = regular_rounds(excess);
-  if (!shape.rounds.empty()) {
-    shape.shape = Shape::periodic;
-  } else if (line >= kShapeExplains && line >= split.explains &&
+  if (line >= kShapeExplains && line >= split.explains &&
              mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
     shape.shape = Shape::growing;
     shape.before = mean(excess, 0, std::max<std::size_t>(1, count / 10));
@@ -198,9 +216,16 @@ std::optional<RoundShape> round_shape(const Application& a) {
   if (covered < kLeastOfRun * a.wall_seconds) return {};
   const std::optional<Matrix> matrix = matrix_of(a, *series);
   if (!matrix) return {};
-  const Matrix& m = *matrix;
+  // Lateness in every n-th round is judged by sums of n rounds.
+  std::vector<double> most(matrix->columns);
+  for (std::size_t column = 0; column < most.size(); ++column)
+    most[column] = matrix->excess(slowest(*matrix, column), column);
+  const RegularRounds regular = regular_rounds(most);
+  const bool fold = !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
+  const Matrix m = fold ? folded(*matrix, regular.rounds[0] % regular.distance, regular.distance) : *matrix;
   RoundShape shape;
   shape.series = series;
+  shape.spread = relative_spread(m);
   std::vector<double> sums(m.rows);
   for (std::size_t column = 0; column < m.columns; ++column) {
     shape.imbalance += m.excess(slowest(m, column), column);
@@ -209,7 +234,6 @@ std::optional<RoundShape> round_shape(const Application& a) {
   const double latest = std::ranges::max(sums);
   if (latest < kSameRanks * shape.imbalance) {
     shape.shape = is_moving(m) ? Shape::moving : Shape::random;
-    shape.spread = relative_spread(m);
     return shape;
   }
   std::vector<double> excess(m.columns);
@@ -226,8 +250,12 @@ std::optional<RoundShape> round_shape(const Application& a) {
   for (double& each : excess) each /= late;
   judge_time(excess, shape);
   const std::size_t begin = comparable(*series).begin;
-  for (std::size_t& each : shape.rounds) each += begin;
-  shape.from += begin;
+  if (shape.shape == Shape::steady && fold) {
+    shape.shape = Shape::periodic;
+    shape.rounds = regular.rounds;
+    for (std::size_t& each : shape.rounds) each += begin;
+  }
+  shape.from = begin + (fold ? regular.rounds[0] % regular.distance + shape.from * regular.distance : shape.from);
   return shape;
 }
 

@@ -45,8 +45,10 @@ namespace {
 
 constexpr double kLoss = 0.02;  // of the run
 
-bool is_right(const reports::Finding& finding, const Kind& kind) {
-  return std::ranges::find(kind.findings, finding.id) != kind.findings.end() &&
+// In nested loops, lateness once in an outer step is lateness in every n-th round.
+bool is_right(const reports::Finding& finding, const Kind& kind, Context context) {
+  const bool once_a_step = context == Context::kNestedLoops && kind.code.starts_with("late.") && finding.id == "late.periodic";
+  return (once_a_step || std::ranges::find(kind.findings, finding.id) != kind.findings.end()) &&
          std::ranges::all_of(kind.words, [&](const std::string& word) {
            // A name at the begin of a sentence has a capital.
            return finding.text.find(word) != std::string::npos || finding.text.starts_with(reports::capitalised(word));
@@ -99,11 +101,11 @@ Diagnosis diagnose(const Kind& kind, const Case& how) {
   const reports::Run run = simulation.analyze();
   result.findings = reports::findings_of(run.applications.at(0));
   const auto& all = result.findings;
-  result.right_first = is_right(all.front(), kind);
+  result.right_first = is_right(all.front(), kind, how.context);
   result.right_in_three = std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(3, std::ssize(all)),
-                                      [&](const auto& finding) { return is_right(finding, kind); });
+                                      [&](const auto& finding) { return is_right(finding, kind, how.context); });
   const bool is_known = std::ranges::find(kind.findings, all.front().id) != kind.findings.end();
-  const auto named = std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind); });
+  const auto named = std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind, how.context); });
   if (named != all.end() && named->id == kind.code) {
     for (const auto& [name, value] : named->evidence) {
       if (name == "ceiling_seconds") result.ceiling = value;

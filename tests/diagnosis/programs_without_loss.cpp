@@ -23,7 +23,7 @@ Task fast_files(Rank& me, const Case&, std::uint32_t step) {
 }
 
 Task fine_pipeline(Rank& me, const Case&, std::uint32_t) {
-  co_await pipeline(me, 25 * static_cast<int>(me.size()), 20 * kMs, 1 * kKiB);
+  co_await pipeline(me, 25 * static_cast<int>(me.size()), 2.5 * kMs * me.size(), 1 * kKiB);
 }
 
 // Tasks on demand with a fast master.

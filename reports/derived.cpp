@@ -7,6 +7,8 @@
 
 #include "reports/findings/findings.hpp"
 #include "reports/json_writer.hpp"
+#include "reports/losses/account.hpp"
+#include "reports/losses/losses.hpp"
 
 namespace ardoise::reports {
 
@@ -15,6 +17,16 @@ namespace {
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
 double six_digits(double v) { return std::strtod(fmt::format("{:.6g}", v).c_str(), nullptr); }
+
+void write_account(JsonWriter& writer, const Application& application) {
+  const RunView view(application);
+  const Account account = account_of(view, losses_of(view));
+  if (account.rows.empty()) return;
+  nlohmann::json rows = nlohmann::json::array();
+  for (const AccountRow& row : account.rows)
+    rows.push_back({{"part", row.part}, {"code", row.code}, {"nanoseconds", row.nanoseconds}, {"inferred", row.inferred}});
+  writer.member("account", nlohmann::json{{"nanoseconds", account.nanoseconds}, {"rows", std::move(rows)}});
+}
 
 }  // namespace
 
@@ -30,6 +42,7 @@ void derived_members(JsonWriter& writer, const Application& application) {
                         {"evidence", std::move(evidence)}});
   }
   writer.member("findings", findings);
+  write_account(writer, application);
   const Efficiency e = efficiency_of(application);
   if (!e.known) return;
   nlohmann::json derived;

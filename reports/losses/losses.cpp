@@ -17,7 +17,7 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
       result.push_back(std::move(loss));
       continue;
     }
-    if (loss.ceiling > 0.2 * same->ceiling && same->text.find(loss.text) == std::string::npos)
+    if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos)
       same->text += "; " + loss.text;
     same->ceiling += loss.ceiling;
     same->own_seconds += loss.own_seconds;

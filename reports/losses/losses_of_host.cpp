@@ -14,6 +14,7 @@
 namespace ardoise::reports {
 namespace {
 
+constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kAlso = 0.3;  // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
@@ -95,7 +96,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .bucket = Bucket::asleep,
                    .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
                                        ranks_in_words(a, ranks),
-                                       human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))))});
+                                       human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size())))),
+                   .is_usual = seconds < kUsualOfThreads * view.path_work});
     return;
   }
   const CallSite* tests = nullptr;

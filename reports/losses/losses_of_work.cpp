@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kIsLate = 0.5;     // of the latest rank's excess
 constexpr double kExplained = 0.7;  // of the variance of work over ranks
-constexpr double kMostOf = 0.8;
+constexpr double kNearlyAll = 0.9;  // of the work in a function
 constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
 constexpr double kMuch = 0.03;         // of the run
 constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
@@ -208,12 +208,10 @@ class UnevenWork {
     }
     const std::vector<std::uint32_t> ranks = shape_ && !shape_->ranks.empty() ? shape_->ranks : late_ranks();
     const auto extra = extra_work(a_, slowest_);
-    if (!extra || !extra->alone()) {
-      if (late_on_host(ceiling)) return;
-    }
+    if (!runs_alone() && late_on_host(ceiling)) return;
     const bool one = ranks.size() == 1;
     const std::string work = work_of(ranks, extra);
-    if (one && extra && extra->alone() && waits_.rooted > 0.5 * waits_.all) {
+    if (one && runs_alone() && waited_for_alone() > 0.5 * waits_.all) {
       return add("serial.rank", ceiling, ranks, fmt::format("{}{}", work, where_others_wait(a_, true)));
     }
     const bool group =
@@ -239,6 +237,25 @@ class UnevenWork {
     }
     if (const std::string places = places_of_excess(view_); !places.empty()) text += ", more in " + places;
     return text;
+  }
+
+  // Waiting of all others for the slowest rank, as for the root of a broadcast.
+  [[nodiscard]] double waited_for_alone() const {
+    double seconds = waits_.rooted;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (site.pattern == "late_sender" && site.awaited == slowest_ && site.waiters + 1 >= a_.ranks)
+        seconds += site.awaited_seconds;
+    }
+    return seconds;
+  }
+
+  // The function with most excess on the path is one that only the slowest rank runs.
+  [[nodiscard]] bool runs_alone() const {
+    if (view_.work.empty()) return false;
+    return std::ranges::any_of(a_.samples.functions, [&](const SampledFunction& f) {
+      return f.symbol == view_.work[0].part->symbol && f.max_rank == slowest_ &&
+             f.rank_max > kNearlyAll * f.rank_mean * a_.ranks;
+    });
   }
 
   [[nodiscard]] bool late_on_host(double ceiling) {

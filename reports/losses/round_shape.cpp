@@ -123,27 +123,30 @@ RegularRounds regular_rounds(const std::vector<double>& excess) {
   return high;
 }
 
-// Standard deviation of a rank's rounds ÷ their mean.
+// Standard deviation of a rank's rounds ÷ their mean; without the first and the last one, which may be cut.
 double relative_spread(const Matrix& m) {
   double squares = 0, sum = 0;
   for (std::size_t row = 0; row < m.rows; ++row) {
     const std::vector<double> own(m.cells.begin() + static_cast<std::ptrdiff_t>(row * m.columns),
                                   m.cells.begin() + static_cast<std::ptrdiff_t>((row + 1) * m.columns));
-    squares += spread(own, 0, m.columns);
-    sum += mean(own, 0, m.columns);
+    squares += spread(own, 1, m.columns - 1);
+    sum += mean(own, 1, m.columns - 1);
   }
-  const auto cells = static_cast<double>(m.cells.size());
-  return sum > 0 ? std::sqrt(squares / cells) / (sum / static_cast<double>(m.rows)) : 0;
+  const auto rows = static_cast<double>(m.rows), columns = static_cast<double>(m.columns - 2);
+  return sum > 0 ? std::sqrt(squares / rows / columns) / (sum / rows) : 0;
 }
 
-// Correlation of the ranks' excess in rounds that are `lag` apart.
+// Correlation of the ranks' excess in rounds that are `lag` apart; what a rank always has more or less does not count.
 double correlation(const Matrix& m, std::size_t lag) {
   double both = 0, first = 0, second = 0;
-  for (std::size_t k = 0; k + lag < m.columns; ++k) {
-    for (std::size_t row = 0; row < m.rows; ++row) {
-      both += m.excess(row, k) * m.excess(row, k + lag);
-      first += m.excess(row, k) * m.excess(row, k);
-      second += m.excess(row, k + lag) * m.excess(row, k + lag);
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    double usual = 0;
+    for (std::size_t k = 0; k < m.columns; ++k) usual += m.excess(row, k) / static_cast<double>(m.columns);
+    for (std::size_t k = 0; k + lag < m.columns; ++k) {
+      const double now = m.excess(row, k) - usual, later = m.excess(row, k + lag) - usual;
+      both += now * later;
+      first += now * now;
+      second += later * later;
     }
   }
   return first > 0 && second > 0 ? both / std::sqrt(first * second) : 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <cstdlib>
 
 #include "reports/findings/efficiency.hpp"
 #include "tests/diagnosis/kinds.hpp"
@@ -14,7 +15,7 @@ int main(int argc, char** argv) {
   for (const Kind& kind : kinds()) {
     if (argc > 1 && std::find_if(argv + 1, argv + argc, [&](const char* a) { return kind.code == a; }) == argv + argc)
       continue;
-    const reports::Run run = analyzed(kind, {});
+    /*DBG64*/ Case how; if (const char* n = getenv("R")) how.ranks = unsigned(atoi(n)); if (getenv("NOISE")) how.noise=atof(getenv("NOISE")); const reports::Run run = analyzed(kind, how);
     const auto& a = run.applications.at(0);
     const auto times = reports::times_of_ranks(a);
     double useful = 0;

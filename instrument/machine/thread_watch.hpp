@@ -1,8 +1,8 @@
-// Looks many times a second at the thread that called MPI_Init: is it asleep, and in which kind of call? It corrects the
-// kernel's time of waiting for a processor (schedstat). Since Linux 6.12 a thread may stay in the run queue for a moment
-// after it went to sleep; if it is moved to another processor meanwhile, its whole sleep counts as waiting for a
-// processor. A thread that was seen asleep cannot have waited for longer than since then, so the rest is subtracted: the
-// error of such a sleep is at most the time between two looks.
+// Looks many times a second at the thread that called MPI_Init: is it asleep, and in which kind of call? It corrects
+// the kernel's time of waiting for a processor (schedstat). Since Linux 6.12 a thread may stay in the run queue for a
+// moment after it went to sleep; if it is moved to another processor meanwhile, its whole sleep counts as waiting for a
+// processor. A thread that was seen asleep cannot have waited for longer than since then, so the rest is subtracted:
+// the error of such a sleep is at most the time between two looks.
 //
 // The survivor looks while the program runs, the thread itself once at the end; of two at a time one does nothing.
 #pragma once

@@ -1,4 +1,5 @@
-// The kernel's own counts for this process: CPU time, memory. Uses direct system calls, since the library's open() and read() are hooked.
+// The kernel's own counts for this process: CPU time, memory. Uses direct system calls, since the library's open() and
+// read() are hooked.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,7 @@ std::string in_one_line(const Application& a, const Facts& facts) {
   if (a.threads > 1) out += fmt::format(", up to {} threads", a.threads);
   out += fmt::format(" · wall {}", human_seconds(a.wall_seconds));
   if (facts.rank_seconds > 0) {
-    out += fmt::format(" · MPI {} · file I/O {}", human_share(facts.mpi_share()),
-                       human_share(facts.io_share()));
+    out += fmt::format(" · MPI {} · file I/O {}", human_share(facts.mpi_share()), human_share(facts.io_share()));
   }
   if (facts.efficiency.known && a.ranks > 1) {
     out += fmt::format(" · load balance {:.2f} · parallel efficiency {:.2f}", facts.efficiency.load_balance,

@@ -2,7 +2,6 @@
 #include "instrument/machine/thread_watch.hpp"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <ctime>

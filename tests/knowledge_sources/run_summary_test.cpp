@@ -66,10 +66,14 @@ TEST(RunSummary, TellsTheCallsOfTheFirstThreadApart) {
   first.call(FunctionId::kSend, Shape::kSend, 1'500'000, 1000, 1, 0, 8);
   first.finish();
   session.submit(first.take());
-  PackMaker helper({.rank = 0, .thread = 1, .origin_tick = 1'000'000});
+  PackMaker helper({.rank = 0, .origin_tick = 1'000'000});
   helper.call(FunctionId::kSend, Shape::kSend, 1'500'000, 3000, 1, 0, 8);
-  session.submit(helper.take());
-  const auto& per_rank = session.finish().applications.at(0).per_rank;
+  helper.flush();
+  auto packs = helper.take();
+  for (auto& pack : packs) pack.header().thread = 1;
+  session.submit(packs);
+  const auto run = session.finish();
+  const auto& per_rank = run.applications.at(0).per_rank;
   EXPECT_THAT(per_rank.mpi_seconds, ElementsAre(DoubleNear(4e-6, 1e-15)));
   EXPECT_THAT(per_rank.first_mpi_seconds, ElementsAre(DoubleNear(1e-6, 1e-15)));
   EXPECT_THAT(per_rank.first_io_seconds, ElementsAre(0.0));

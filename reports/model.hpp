@@ -167,6 +167,10 @@ struct WaitedOther {
   double seconds = 0;      // over all waits of this program's ranks for it
   WaitCause cause;         // the largest cause of its lateness and its share in seconds; kind "": unknown
 };
+struct RankSeconds {
+  std::uint32_t rank = 0;
+  double seconds = 0;
+};
 // One activity on the critical path, the chain of work that determines the run time.
 struct PathPart {
   std::string kind;                 // as in WaitCause; "other": outside of MPI, not sampled
@@ -178,6 +182,7 @@ struct PathPart {
   // The rank with the largest part of `seconds`.
   std::uint32_t rank = 0;
   double rank_seconds = 0;
+  std::vector<RankSeconds> by_rank{};  // the ranks with most of `seconds`, at most 64; descending. Empty: unknown
 };
 // Index = rank. All lists are empty if waiting was not measured.
 struct RankWaiting {

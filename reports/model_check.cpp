@@ -151,7 +151,13 @@ void check_waiting(Check& check, const std::string& at, const Application& a) {
                  {{"waiting_seconds", waiting.per_rank.waiting_seconds.size()},
                   {"caused_seconds", waiting.per_rank.caused_seconds.size()}});
   check_each(check, at + ".critical_path", waiting.critical_path);
-  check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
+  check.require(std::ranges::all_of(waiting.critical_path,
+                                    [&](const PathPart& each) {
+                                      return each.rank < ranks &&
+                                             std::ranges::all_of(each.by_rank, [&](const RankSeconds& of_rank) {
+                                               return of_rank.rank < ranks && numbers_are_sane(of_rank.seconds);
+                                             });
+                                    }),
                 "{}.critical_path names a rank that is not below {}", at, ranks);
   check.require(
       numbers_are_sane(waiting.critical_path_seconds) && numbers_are_sane(waiting.critical_path_elsewhere_seconds),

@@ -115,7 +115,8 @@ ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset, pa
 ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds)
 ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds, error)
 ARDOISE_FIELDS(WaitedOther, program, rank, seconds, cause)
-ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds, error, rank, rank_seconds)
+ARDOISE_FIELDS(RankSeconds, rank, seconds)
+ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds, error, rank, rank_seconds, by_rank)
 ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds, origin_seconds, critical_path_seconds,
                without_processor_seconds)
 ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file, line, module, offset, messages, source, tag)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <numeric>
 
 #include "reports/findings/extra_work.hpp"
@@ -135,6 +136,21 @@ std::string Facts::main_call_site(const std::string& function) const {
   return best == nullptr ? "" : in_sentence(name_of(*best)) + callers_in_sentence(app, *best);
 }
 
+namespace {
+
+// These rules serve profiles whose critical path is not known: they see less, and have no ceilings.
+bool is_without_path(const Finding& finding) {
+  return is_one_of(finding, {"time_shares", "load_imbalance", "communication_efficiency", "dominating_call",
+                             "rank_clusters", "serial_chain", "collective_waiting", "collective_transfer",
+                             "late_messages", "small_messages", "polling", "hot_rank", "heavy_edge", "no_overlap",
+                             "one_rank_io", "small_io", "shared_input", "reopened_file", "strided_io", "random_io",
+                             "metadata_io", "allocation", "copying", "locking", "formatting", "kernel_work", "own_work",
+                             "idle_threads", "uneven_region", "threads_share_processors", "hot_function", "mpi_cause",
+                             "slow_iterations", "iterations_change", "iterations_trend", "rank_drift"});
+}
+
+}  // namespace
+
 std::vector<Finding> findings_of(const Application& application) {
   const Facts facts(application);
   std::vector<Finding> out;
@@ -150,8 +166,14 @@ std::vector<Finding> findings_of(const Application& application) {
   find_samples(facts, out);
   find_iterations(facts, out);
   find_program(facts, out);
-  drop_unreliable_findings(facts, out);
-  demote_general_findings(out);
+  std::vector<Finding> losses;
+  if (find_losses(facts, losses)) {
+    std::erase_if(out, is_without_path);
+    std::ranges::move(losses, std::back_inserter(out));
+  } else {
+    drop_unreliable_findings(facts, out);
+    demote_general_findings(out);
+  }
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

@@ -59,6 +59,8 @@ struct Facts {
 // The rules. Each appends its findings, if any.
 void find_ending(const Facts& facts, std::vector<Finding>& out);
 void find_quality(const Facts& facts, std::vector<Finding>& out);
+// Losses by their ceilings. Returns whether the critical path is known; then no other rule on performance is needed.
+bool find_losses(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);
 void find_work(const Facts& facts, std::vector<Finding>& out);
 void find_threads(const Facts& facts, std::vector<Finding>& out);

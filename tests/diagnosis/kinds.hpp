@@ -33,7 +33,7 @@ struct Case {
 
 struct Kind {
   std::string code;
-  std::vector<std::string> findings;  // ids of which the first finding must have one
+  std::vector<std::string> findings;  // codes of which the first finding must have one: its own, and equally right ones
   std::vector<std::string> words;     // all of them in the first finding: the function, the rank
   std::function<Task(Rank&, const Case&)> body;
   std::function<void(Machine&)> machine = {};
@@ -45,10 +45,12 @@ struct Kind {
 struct Diagnosis {
   double seconds = 0;        // of the run
   double without_fault = 0;  // of the same program without the loss
+  double ceiling = 0;        // s: of the first finding with the kind's own code; 0: there is none
   std::vector<reports::Finding> findings;
+  bool is_loss = false;  // it costs at least 2 % of the run in this context
   bool right_first = false, right_in_three = false;
   bool wrong_remedy = false;  // the first finding has another cause, and an advice
-  bool false_alarm = false;   // a right program has a finding above a note
+  bool false_alarm = false;   // a right program has a finding above a note that is not of the context
 };
 [[nodiscard]] Diagnosis diagnose(const Kind& kind, const Case& how);
 

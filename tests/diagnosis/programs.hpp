@@ -19,7 +19,9 @@ inline constexpr std::uint64_t kKiB = 1024, kMiB = 1024 * 1024;
 // As the source of a receive.
 [[nodiscard]] inline std::int32_t from(std::uint32_t rank) { return static_cast<std::int32_t>(rank); }
 
-// The part of a step without a loss: work, messages with both neighbours, a reduction.
+// Messages with both neighbours, and a reduction.
+Task exchange(Rank& me, const Case& how);
+// The part of a step without a loss: work, then an exchange.
 Task usual(Rank& me, const Case& how);
 
 // Large messages go around the ring while the ranks compute.

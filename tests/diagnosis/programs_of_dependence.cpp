@@ -180,24 +180,20 @@ Task contended_lock(Rank& me, const Case& how, std::uint32_t) {
 
 std::vector<Kind> kinds_of_dependence() {
   return {
-      {"chain.serial", {"serial_chain"}, {"take_turn"}, steps(one_after_the_other)},
-      {"chain.fill", {"serial_chain", "pipeline"}, {"sweep"}, steps(coarse_pipeline)},
-      {"chain.grain", {"small_messages"}, {"sweep"}, steps(fine_blocks)},
-      {"chain.ring", {"serial_chain"}, {"shift_ring"}, steps(blocking_ring)},
-      {"chain.token", {"serial_chain"}, {"take_permission"}, steps(token)},
-      {"order.recv", {"wrong_order"}, {"take_parts"}, steps(fixed_order)},
-      {"order.late_receiver", {"late_receiver"}, {"push_block"}, steps(late_receive)},
-      {"msg.head", {"early_wait", "load_imbalance"}, {"use_parts"}, steps(waiting_for_all)},
-      {"hub.root", {"hot_rank", "heavy_edge", "load_imbalance"}, {"rank 0", "sum_fields"}, steps(all_to_one)},
-      {"hub.master", {"hot_rank", "load_imbalance"}, {"rank 0", "store_result"}, slow_master},
-      {"hub.tail", {"load_imbalance"}, {"run_task"}, long_last_task},
-      {"rma.lock", {"lock_contention", "one_sided_lock"}, {"next_index"}, steps(contended_lock)},
-      {"prog.false_overlap", {"no_overlap"}, {"end_shift"}, steps(posted_then_computed)},
-      {"prog.none",
-       {"no_progress", "late_complete"},
-       {"end_shift"},
-       steps(overlap),
-       [](Machine& machine) { machine.progress = false; }},
+      {"chain.serial", {"chain.serial"}, {"take_turn"}, steps(one_after_the_other)},
+      {"chain.fill", {"chain.fill"}, {"sweep"}, steps(coarse_pipeline)},
+      {"chain.grain", {"chain.grain"}, {"sweep"}, steps(fine_blocks)},
+      {"chain.ring", {"chain.ring"}, {"shift_ring"}, steps(blocking_ring)},
+      {"chain.token", {"chain.token"}, {"take_permission"}, steps(token)},
+      {"order.recv", {"order.recv"}, {"take_parts"}, steps(fixed_order)},
+      {"order.late_receiver", {"order.late_receiver"}, {"push_block"}, steps(late_receive)},
+      {"msg.head", {"msg.head"}, {"use_parts"}, steps(waiting_for_all)},
+      {"hub.root", {"hub.root"}, {"rank 0", "sum_fields"}, steps(all_to_one)},
+      {"hub.master", {"hub.master"}, {"rank 0", "store_result"}, slow_master},
+      {"hub.tail", {"hub.tail"}, {"run_task"}, long_last_task},
+      {"rma.lock", {"rma.lock"}, {"next_index"}, steps(contended_lock)},
+      {"prog.false_overlap", {"prog.false_overlap"}, {"end_shift"}, steps(posted_then_computed)},
+      {"prog.none", {"prog.none"}, {"end_shift"}, steps(overlap), [](Machine& machine) { machine.progress = false; }},
   };
 }
 

@@ -29,10 +29,14 @@ void two_hosts(Machine& machine) { machine.ranks_per_host = machine.ranks / 2; }
 
 std::vector<Kind> kinds_of_machines() {
   return {
-      {"node.oversub", {"threads_share_processors", "processors"}, {}, steps(crowded)},
-      {"node.foreign", {"threads_share_processors", "processors"}, {"rank 3"}, steps(crowded_rank)},
+      {"node.oversub",
+       {"node.oversub"},
+       {},
+       steps(crowded),
+       [](Machine& machine) { machine.processors_per_host = machine.ranks / 2; }},
+      {"node.foreign", {"node.foreign"}, {"rank 3"}, steps(crowded_rank)},
       {"late.node",
-       {"slow_host", "load_imbalance"},
+       {"late.node"},
        {"host1"},
        steps(nothing_more),
        [](Machine& machine) {
@@ -40,14 +44,14 @@ std::vector<Kind> kinds_of_machines() {
          machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank < half ? 1 : 1.5; };
        }},
       {"late.numa",
-       {"slow_position", "load_imbalance"},
+       {"late.numa"},
        {},
        steps(nothing_more),
        [](Machine& machine) {
          two_hosts(machine);
          machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank % half == 0 ? 1.5 : 1; };
        }},
-      {"place.ranks", {"placement", "heavy_edge"}, {"swap_blocks"}, steps(distant_pairs), two_hosts},
+      {"place.ranks", {"place.ranks"}, {"swap_blocks"}, steps(distant_pairs), two_hosts},
   };
 }
 

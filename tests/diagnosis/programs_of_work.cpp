@@ -31,11 +31,12 @@ Task heavy_tail(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task half_of_the_ranks(Rank& me, const Case& how, std::uint32_t) {
-  if (how.fault && me.rank() >= me.size() / 2) co_await me.compute({"radiation", 64}, 6 * kMs);
+  if (!how.fault || me.rank() >= me.size() / 2) co_await me.compute({"radiation", 64}, how.fault ? 6 * kMs : 3 * kMs);
 }
 
 Task late_input(Rank& me, const Case& how, std::uint32_t) {
-  if (how.fault) co_await me.compute({"chemistry", 67}, (me.rank() * 37 % me.size()) * 1.5 * kMs);
+  const double mean = (me.size() - 1) / 2.0;
+  co_await me.compute({"chemistry", 67}, (how.fault ? me.rank() * 37 % me.size() : mean) * 1.5 * kMs);
 }
 
 Task asleep(Rank& me, const Case& how, std::uint32_t) {
@@ -68,16 +69,20 @@ Task more_neighbours(Rank& me, const Case& how, std::uint32_t) {
 }
 
 Task serial_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"threaded_cells", 271};
+  constexpr Place kRegion{"threaded_cells [OpenMP region 1]", 271};
   co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
   if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
-  if (!how.fault) co_await me.compute_in_threads({"serial_update", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+  if (!how.fault)
+    co_await me.compute_in_threads({"serial_update [OpenMP region 1]", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
 }
 
-Task uneven_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"triangle_rows", 277};
+Task uneven_threads(Rank& me, const Case& how) {
+  constexpr Place kRegion{"triangle_rows [OpenMP region 1]", 277};
   const double most = how.fault ? 14 * kMs : 8 * kMs, least = how.fault ? 2 * kMs : 8 * kMs;
-  co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
+  for (std::uint32_t i = 0; i < how.steps; ++i) {
+    co_await me.compute_in_threads(kRegion, most, (2 * most + least) / 3, (most + 2 * least) / 3, least);
+    co_await exchange(me, how);
+  }
 }
 
 Task allocating(Rank& me, const Case& how, std::uint32_t) {
@@ -91,30 +96,23 @@ Task page_faults(Rank& me, const Case& how, std::uint32_t) {
 }  // namespace
 
 std::vector<Kind> kinds_of_work() {
-  static const std::vector<std::string> kUneven{"load_imbalance", "rank_clusters", "slowest_rank"};
   return {
-      {"late.static", kUneven, {"rank 2", "boundary_cells"}, steps(boundary)},
-      {"late.moving", {"rank_drift", "load_imbalance", "slow_iterations"}, {"refine_cells"}, steps(hotspot)},
-      {"late.periodic", {"slow_iterations", "load_imbalance"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
-      {"late.growing",
-       {"iterations_trend", "rank_drift", "load_imbalance"},
-       {"rank 3", "move_particles"},
-       steps(growing)},
-      {"late.phase",
-       {"iterations_change", "rank_drift", "load_imbalance"},
-       {"rank 0", "track_shock"},
-       steps(from_the_middle)},
-      {"late.noise", {"slow_iterations", "rank_drift", "load_imbalance"}, {"sample_paths"}, steps(heavy_tail)},
-      {"late.group", kUneven, {"radiation"}, steps(half_of_the_ranks)},
-      {"late.input", kUneven, {"chemistry"}, steps(late_input)},
-      {"late.comm", {"hot_rank", "heavy_edge"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
-      {"late.asleep", {"load_imbalance", "blocked_share", "late_sender"}, {"rank 2"}, steps(asleep)},
-      {"serial.rank", kUneven, {"rank 0", "assemble_matrix"}, steps(serial_part)},
-      {"thr.serial", {"idle_threads"}, {"serial_update"}, steps(serial_threads)},
-      {"thr.uneven", {"uneven_region"}, {"triangle_rows"}, steps(uneven_threads)},
-      {"cpu.hot", {"hot_function"}, {"interpolate"}, steps(hot_function)},
-      {"mem.alloc", {"hot_function"}, {"malloc"}, steps(allocating)},
-      {"mem.faults", {"kernel_work"}, {"new_buffer"}, steps(page_faults)},
+      {"late.static", {"late.static"}, {"rank 2", "boundary_cells"}, steps(boundary)},
+      {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
+      {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
+      {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},
+      {"late.phase", {"late.phase"}, {"rank 0", "track_shock"}, steps(from_the_middle)},
+      {"late.noise", {"late.noise", "late.moving"}, {"sample_paths"}, steps(heavy_tail)},
+      {"late.group", {"late.group", "late.static"}, {"radiation"}, steps(half_of_the_ranks)},
+      {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},
+      {"late.comm", {"late.comm"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
+      {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
+      {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
+      {"thr.serial", {"thr.serial"}, {"serial_update"}, steps(serial_threads)},
+      {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, uneven_threads},
+      {"cpu.hot", {"cpu.hot"}, {"interpolate"}, steps(hot_function)},
+      {"mem.alloc", {"mem.alloc"}, {"malloc"}, steps(allocating)},
+      {"mem.faults", {"mem.faults"}, {"new_buffer"}, steps(page_faults)},
   };
 }
 

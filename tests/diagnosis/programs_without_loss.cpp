@@ -18,10 +18,13 @@ Task few_tiny_messages(Rank& me, const Case&, std::uint32_t) {
 }
 
 Task fast_files(Rank& me, const Case&, std::uint32_t step) {
-  if (step % 10 == 9) co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 1 * kMiB);
+  if (step % 10 == 9)
+    co_await me.write({"write_output", 261}, "out." + std::to_string(me.rank()), 8 * kMiB / me.size());
 }
 
-Task fine_pipeline(Rank& me, const Case&, std::uint32_t) { co_await pipeline(me, 200, 20 * kMs, 1 * kKiB); }
+Task fine_pipeline(Rank& me, const Case&, std::uint32_t) {
+  co_await pipeline(me, 25 * static_cast<int>(me.size()), 2.5 * kMs * me.size(), 1 * kKiB);
+}
 
 // Tasks on demand with a fast master.
 Task good_farm(Rank& me, const Case&) {
@@ -73,8 +76,11 @@ Task reads_at_start(Rank& me, const Case&, std::uint32_t step) {
   if (step == 0) co_await me.bcast({"read_settings", 468}, 10 * kKiB);
 }
 
-Task some_waiting_threads(Rank& me, const Case&, std::uint32_t) {
-  co_await me.compute_in_threads({"good_region", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
+Task busy_threads(Rank& me, const Case& how) {
+  for (std::uint32_t i = 0; i < how.steps; ++i) {
+    co_await me.compute_in_threads({"good_region [OpenMP region 1]", 471}, 8 * kMs, 8 * kMs, 8 * kMs, 8 * kMs);
+    co_await exchange(me, how);
+  }
 }
 
 Task test_and_work(Rank& me, const Case&, std::uint32_t) {
@@ -104,7 +110,7 @@ std::vector<Kind> right_kinds() {
       {"none.noise", {}, {}, steps(noisy_work)},
       {"none.barrier", {}, {}, steps(one_barrier)},
       {"none.start", {}, {}, steps(reads_at_start)},
-      {"none.threads", {}, {}, steps(some_waiting_threads)},
+      {"none.threads", {}, {}, busy_threads},
       {"none.test", {}, {}, steps(test_and_work)},
       {"none.crowd", {}, {}, steps(nothing), [](Machine& machine) { machine.crowding = 0.03; }},
   };

@@ -52,7 +52,7 @@ class RecordedRank {
   void compute(Place place, double begin, double end, double kernel_share);
   void compute_in_thread(std::uint32_t thread, Place place, double begin, double end);
   void wait_for_processor(double seconds) { without_processor_ += seconds; }
-  [[nodiscard]] std::vector<replay::Pack> finish(double end);
+  [[nodiscard]] std::vector<replay::Pack> finish(double end, std::uint32_t processors_of_host);
 
  private:
   struct Thread {

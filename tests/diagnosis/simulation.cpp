@@ -491,9 +491,14 @@ void Simulation::join(std::uint32_t comm, std::uint32_t rank, std::optional<std:
   if (all) collectives_.erase(key);
 }
 
+Task Simulation::run_rank(Rank& rank, const Body& body) {
+  co_await body(rank);
+  rank.ended_ = now_;
+}
+
 double Simulation::run(const Body& body) {
   std::vector<Task> tasks;
-  for (const auto& rank : ranks_) tasks.push_back(body(*rank));
+  for (const auto& rank : ranks_) tasks.push_back(run_rank(*rank, body));
   for (const Task& task : tasks) at(0, [handle = task.handle()] { handle.resume(); });
   while (!events_.empty()) {
     const Event next = events_.top();
@@ -507,7 +512,7 @@ double Simulation::run(const Body& body) {
 
 reports::Run Simulation::analyze() {
   replay::Session session({{0, "program", machine_.ranks}});
-  for (const auto& rank : ranks_) session.submit(rank->recorded_.finish(now_));
+  for (const auto& rank : ranks_) session.submit(rank->recorded_.finish(rank->ended_, machine_.processors_per_host));
   return session.finish();
 }
 

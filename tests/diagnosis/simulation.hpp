@@ -37,6 +37,7 @@ struct Machine {
   std::uint64_t eager = 4096;  // larger messages wait for their receive
   bool progress = true;        // large messages move while the sender computes
   std::uint32_t ranks_per_host = 1024;
+  std::uint32_t processors_per_host = 1024;
   double far_latency = 5e-6, far_bandwidth = 1e9;  // between hosts
   double file_call = 10e-6;
   double file_bandwidth = 0.5e9;  // of one rank
@@ -161,6 +162,7 @@ class Rank {
   std::coroutine_handle<> suspended_;
   std::optional<Waiting> waiting_;
   std::int32_t last_source_ = -1, last_tag_ = 0;
+  double ended_ = 0;
 };
 
 using Body = std::function<Task(Rank&)>;
@@ -203,6 +205,7 @@ class Simulation {
     bool operator>(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
 
+  Task run_rank(Rank& rank, const Body& body);
   void at(double time, std::function<void()> happens);
   // Moves bytes between a rank and the file system, from now on; the time of the end.
   [[nodiscard]] double move_to_disk(std::uint64_t bytes);

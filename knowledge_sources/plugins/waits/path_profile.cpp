@@ -112,9 +112,12 @@ reports::PathPart named(const What& what, const PathSums& part, const ContextTre
   } else {
     result.kind = "other";
   }
-  const auto most = std::ranges::max_element(part.ranks, {}, [](const auto& each) { return each.second; });
-  result.rank = most->first;
-  result.rank_seconds = most->second * 1e-9;
+  constexpr std::size_t kShownRanks = 64;
+  for (const auto& [rank, ns] : part.ranks) result.by_rank.push_back({rank, ns * 1e-9});
+  std::ranges::stable_sort(result.by_rank, std::ranges::greater{}, &reports::RankSeconds::seconds);
+  if (result.by_rank.size() > kShownRanks) result.by_rank.resize(kShownRanks);
+  result.rank = result.by_rank.front().rank;
+  result.rank_seconds = result.by_rank.front().seconds;
   result.seconds = part.ns * 1e-9;
   return result;
 }

@@ -1,0 +1,64 @@
+#include "reports/losses/losses.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace ardoise::reports {
+namespace {
+
+// Losses with the same code become one, told by the largest, with the others' text behind it.
+std::vector<Loss> merged(std::vector<Loss> losses) {
+  std::ranges::stable_sort(losses, std::ranges::greater{}, &Loss::ceiling);
+  std::vector<Loss> result;
+  for (Loss& loss : losses) {
+    const auto same = std::ranges::find(result, loss.code, &Loss::code);
+    if (same == result.end()) {
+      result.push_back(std::move(loss));
+      continue;
+    }
+    if (loss.ceiling > 0.2 * same->ceiling && same->text.find(loss.text) == std::string::npos)
+      same->text += "; " + loss.text;
+    same->ceiling += loss.ceiling;
+    same->own_seconds += loss.own_seconds;
+    if (same->ranks != loss.ranks) same->ranks.clear();
+  }
+  return result;
+}
+
+// A rank that takes the messages of all others also works on them alone: one loss.
+void join_root(std::vector<Loss>& losses) {
+  const auto root = std::ranges::find(losses, "hub.root", &Loss::code);
+  if (root == losses.end()) return;
+  for (auto it = losses.begin(); it != losses.end(); ++it) {
+    if (it->code != "late.static" && it->code != "serial.rank") continue;
+    if (it->ranks != root->ranks || it->ceiling > root->ceiling) continue;
+    root->ceiling += it->ceiling;
+    losses.erase(it);
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<Loss> losses_of(const RunView& view) {
+  std::vector<Loss> losses;
+  if (!view.known) return losses;
+  find_uneven_work(view, losses);
+  find_costly_calls(view, losses);
+  find_file_losses(view, losses);
+  find_host_losses(view, losses);
+  find_thread_losses(view, losses);
+  losses = merged(std::move(losses));
+  join_root(losses);
+  double sum = 0;
+  for (const Loss& loss : losses) sum += loss.ceiling;
+  if (sum > view.run) {
+    for (Loss& loss : losses) loss.ceiling *= view.run / sum;
+  }
+  find_hot_function(view, losses);
+  std::ranges::stable_sort(losses, std::ranges::greater{}, &Loss::ceiling);
+  return losses;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,22 @@
+// All losses of a program: each second of its critical path beyond useful work is charged to one cause.
+#pragma once
+
+#include <vector>
+
+#include "reports/losses/loss.hpp"
+#include "reports/losses/run_view.hpp"
+
+namespace ardoise::reports {
+
+// By ceiling, descending; ceilings add up to at most the run time. Empty: the critical path is not known.
+[[nodiscard]] std::vector<Loss> losses_of(const RunView& view);
+
+// The rules, by topic. Each appends losses; `losses_of` merges those with one code.
+void find_uneven_work(const RunView& view, std::vector<Loss>& out);   // late.*, serial.*, chain.*, order.*, hub.*
+void find_costly_calls(const RunView& view, std::vector<Loss>& out);  // ovh.*, poll.*, prog.*, chain.ring, rma.lock …
+void find_file_losses(const RunView& view, std::vector<Loss>& out);   // io.*
+void find_host_losses(const RunView& view, std::vector<Loss>& out);   // node.*, mem.faults, late.asleep, poll.sleep
+void find_thread_losses(const RunView& view, std::vector<Loss>& out);  // thr.*, mem.alloc
+void find_hot_function(const RunView& view, std::vector<Loss>& out);   // cpu.hot: where the work is
+
+}  // namespace ardoise::reports

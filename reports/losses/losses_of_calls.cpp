@@ -1,0 +1,311 @@
+// MPI calls on the critical path: the part of them that is not waiting for a late rank.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/placement.hpp"
+#include "reports/losses/thresholds.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kSmall = 8 * 1024;     // bytes: the least cost of a call outweighs that of its bytes
+constexpr double kManyCalls = 200;      // of a rank
+constexpr double kFewestCreations = 5;  // of a rank
+constexpr double kInTurn = 2;           // time on the path ÷ time of a rank: ranks take turns
+constexpr double kMoreThanMean = 1.5;   // bytes of a rank ÷ mean
+constexpr double kAtOnce = 0.9;         // of the time between start and end is in the wait
+
+bool is_collective(const std::string& category) { return category == "collective"; }
+bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {
+  return std::ranges::any_of(begins, [&](const char* begin) { return name.starts_with(begin); });
+}
+
+class CostlyCalls {
+ public:
+  CostlyCalls(const RunView& view, std::vector<Loss>& out) : view_(view), a_(view.app), out_(out) {
+    for (const FunctionProfile& f : a_.mpi) category_[f.function] = f.category;
+  }
+
+  void find() {
+    find_polling();
+    for (const PathCall& call : view_.calls) {
+      if (call.part->function == "MPI_Barrier" && view_.share(call.seconds) >= kMeaningful) barrier(call);
+    }
+    for (std::size_t i = 0; i < view_.calls.size(); ++i) {
+      const PathCall& call = view_.calls[i];
+      if (view_.share(call.seconds) < kMeaningful || std::ranges::count(view_.polled_sites, i) != 0) continue;
+      if (call.part->function.starts_with("MPI_File_")) continue;  // losses_of_files.cpp
+      if (call.part->function == "MPI_Barrier" || std::ranges::count(needless_, call.site) != 0) continue;
+      judge(call);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string category(const PathCall& call) const {
+    const auto found = category_.find(call.part->function);
+    return found == category_.end() ? "" : found->second;
+  }
+  void add(const char* code, const PathCall& call, std::string text, std::vector<std::uint32_t> ranks = {}) {
+    out_.push_back({.code = code,
+                    .ceiling = call.seconds,
+                    .own_seconds = call.wait_free,
+                    .bucket = Bucket::transfer,
+                    .text = std::move(text),
+                    .ranks = std::move(ranks),
+                    .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
+  }
+  // "300 calls of MPI_Bcast, called from f (x.c:1), each of 8 B"
+  [[nodiscard]] static std::string calls_in_words(const PathCall& call) {
+    return fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
+                       name_of_call(call),
+                       call.bytes_per_call > 0 ? fmt::format(", {} each", human_bytes(call.bytes_per_call)) : "");
+  }
+
+  void find_polling() {
+    if (view_.polled_sites.empty() || view_.share(view_.polling) < kMeaningful) return;
+    const PathCall& most = view_.calls[view_.polled_sites.front()];
+    double own = 0;
+    for (const std::uint32_t i : view_.polled_sites) own += view_.calls[i].wait_free;
+    std::string text = fmt::format("Ranks test for messages again and again: {}", calls_in_words(most));
+    // Testing is waiting: for a rank that works meanwhile, if there is one.
+    const SampledFunction* const alone = work_of_one_rank();
+    if (alone != nullptr)
+      text = fmt::format(
+          "{} works alone in {}, and the others test for its messages: {}",
+          capitalised(ranks_in_words(a_, {alone->max_rank})),
+          in_sentence(name_and_place(a_.samples, static_cast<std::size_t>(alone - a_.samples.functions.data()))),
+          calls_in_words(most));
+    out_.push_back({.code = alone != nullptr ? "serial.rank" : "poll.busy",
+                    .ceiling = view_.polling,
+                    .own_seconds = own,
+                    .bucket = Bucket::transfer,
+                    .text = std::move(text)});
+  }
+  // The function with most work that one rank does nearly alone; nullptr: none.
+  [[nodiscard]] const SampledFunction* work_of_one_rank() const {
+    const SampledFunction* best = nullptr;
+    for (const SampledFunction& f : a_.samples.functions) {
+      const bool alone = f.kind == "code" && f.rank_max > kOfOneRank * f.rank_mean * a_.ranks;
+      if (alone && (best == nullptr || f.rank_max > best->rank_max)) best = &f;
+    }
+    return best != nullptr && best->rank_max > 0.3 * view_.polling ? best : nullptr;
+  }
+
+  void judge(const PathCall& call) {
+    const std::string kind = category(call);
+    const std::string& function = call.part->function;
+    const bool messages = kind == "point-to-point" || function == "MPI_Sendrecv";
+    if (call.pattern == "lock" || starts_with_any(function, {"MPI_Win_lock", "MPI_Win_unlock"})) return lock(call);
+    if (call.calls_per_rank >= kFewestCreations &&
+        starts_with_any(function, {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_create", "MPI_Comm_free", "MPI_Cart_",
+                                   "MPI_Graph_create", "MPI_Dist_graph", "MPI_Win_create", "MPI_Win_allocate",
+                                   "MPI_Win_free", "MPI_Type_", "MPI_Group_", "MPI_Comm_idup"}))
+      return add("ovh.create", call,
+                 fmt::format("{}: {} in all", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+    if (function == "MPI_Probe" || function == "MPI_Mprobe")
+      return add("poll.probe", call, fmt::format("A probe precedes each receive: {}", calls_in_words(call)));
+    if (is_collective(kind)) return collective(call);
+    if (messages || kind == "wait") return message(call, messages);
+    add("ovh.calls", call, fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+  }
+
+  void lock(const PathCall& call) {
+    if (!in_turn(call) && call.waiting < call.wait_free)
+      return add("ovh.calls", call,
+                 fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+    add("rma.lock", call,
+        fmt::format("Ranks wait for each other to give back the lock of a window: {}, of {} each", calls_in_words(call),
+                    human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
+  }
+
+  // The path is in calls of this site for longer than a rank: ranks take turns.
+  [[nodiscard]] bool in_turn(const PathCall& call) const {
+    if (call.site == nullptr || call.site->ranks < 3) return false;
+    const double of_rank = call.wait_free / call.site->ranks;
+    return call.seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.seconds;
+  }
+
+  void barrier(const PathCall& call) {
+    const bool guards = std::ranges::any_of(a_.posix, [](const FunctionProfile& f) { return f.bytes > 0; }) ||
+                        std::ranges::any_of(a_.mpi, [](const FunctionProfile& f) {
+                          return f.category == "one-sided" || f.function.starts_with("MPI_File_");
+                        });
+    const CallSite* twin = nullptr;  // a collective that waits for all ranks, called as often
+    for (const CallSite& site : a_.call_sites) {
+      const bool all =
+          starts_with_any(site.function, {"MPI_Allreduce", "MPI_Alltoall", "MPI_Allgather", "MPI_Barrier"});
+      if (call.site == nullptr || &site == call.site || !all || site.calls != call.site->calls) continue;
+      if (twin == nullptr || site.symbol == call.site->symbol) twin = &site;
+    }
+    if (guards || twin == nullptr)
+      return add("ovh.collective", call,
+                 fmt::format("{} cost {} beside the waiting for late ranks", capitalised(calls_in_words(call)),
+                             human_seconds(call.seconds)));
+    needless_.push_back(twin);
+    add("sync.barrier", call,
+        fmt::format("{}; {} in {} waits for all ranks as often", capitalised(calls_in_words(call)),
+                    in_sentence(twin->function), in_sentence(name_of(*twin))));
+  }
+
+  void collective(const PathCall& call) {
+    const std::string& function = call.part->function;
+    const double cost =
+        call.site != nullptr && call.site->calls > 0 ? call.wait_free / static_cast<double>(call.site->calls) : 0;
+    const std::string words = fmt::format("{}, of {} each without waiting", calls_in_words(call), human_seconds(cost));
+    if (call.calls_per_rank >= kManyCalls &&
+        starts_with_any(function, {"MPI_Alltoall", "MPI_Gatherv", "MPI_Scatterv"}) && call.bytes_per_call < 1)
+      return add("ovh.toobig", call, fmt::format("All ranks take part, and hardly one has data: {}", words));
+    if (function.starts_with("MPI_Alltoall")) return add("ovh.alltoall", call, capitalised(words));
+    if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
+      return add(
+          "ovh.collective", call,
+          fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)));
+    const std::vector<const CallSite*> alike = same_calls(call);
+    if (alike.size() < 2) return add("ovh.element", call, capitalised(words));
+    std::string places;
+    for (const CallSite* site : alike) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
+    add("ovh.fuse", call,
+        fmt::format("{} places call {} equally often, {} times each, with {} on average: {}", alike.size(), function,
+                    human_count(std::round(call.calls_per_rank)), human_bytes(call.bytes_per_call), places));
+  }
+
+  // Sites of the same collective with the same number of calls, with small data; the call's own among them.
+  [[nodiscard]] std::vector<const CallSite*> same_calls(const PathCall& call) const {
+    constexpr std::size_t kShown = 5;
+    std::vector<const CallSite*> sites;
+    if (call.site == nullptr) return sites;
+    for (const CallSite& site : a_.call_sites) {
+      const bool alike = site.function == call.site->function && site.calls == call.site->calls &&
+                         static_cast<double>(site.bytes) <= kSmall * static_cast<double>(site.calls);
+      if (alike && sites.size() < kShown) sites.push_back(&site);
+    }
+    return sites;
+  }
+
+  void message(const PathCall& call, bool is_message) {
+    const std::string& function = call.part->function;
+    if (is_message && call.bytes_per_call <= kSmall && call.calls_per_rank >= kManyCalls) return tiny(call);
+    if (in_turn(call) && call.pattern == "late_receiver")
+      return add("chain.ring", call,
+                 fmt::format("Ranks send one after the other, since each blocks until the next one receives: {}",
+                             calls_in_words(call)));
+    if (of_one_rank(call)) return;
+    if (function.starts_with("MPI_Wait") && transfer_in_wait(call)) return;
+    if (const double saved = bytes_saved_by_placement(a_); saved > 0.3)
+      return add("place.ranks", call,
+                 fmt::format("Ranks that exchange most are on different hosts: {}; ordered by their messages, {} fewer "
+                             "bytes would cross between hosts",
+                             calls_in_words(call), human_share(saved)));
+    if (in_turn(call))
+      return add("chain.ring", call,
+                 fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
+    add("ovh.volume", call,
+        fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
+                    human_seconds(call.seconds)));
+  }
+
+  // Small messages: of a pipeline if its function works between them.
+  void tiny(const PathCall& call) {
+    double work = 0;
+    for (const PathWork& each : view_.work) {
+      if (!call.part->symbol.empty() && each.part->symbol == call.part->symbol) work += each.seconds;
+    }
+    const bool pipeline = work > 0.5 * call.seconds;
+    add(pipeline ? "chain.grain" : "ovh.tiny", call,
+        pipeline ? fmt::format("Work goes from rank to rank in small blocks: {}", calls_in_words(call))
+                 : capitalised(calls_in_words(call)));
+  }
+
+  // Calls of one rank that the others wait for. Returns whether they are.
+  [[nodiscard]] bool of_one_rank(const PathCall& call) {
+    if (a_.ranks < 3 || call.part->rank_seconds < kOfOneRank * call.seconds) return false;
+    const std::uint32_t rank = call.part->rank;
+    std::set<std::uint32_t> to, from;
+    double in = 0, out = 0, all = 0;
+    std::uint64_t most_to = 0, least_to = ~std::uint64_t{0};
+    for (const Edge& edge : a_.edges) {
+      all += static_cast<double>(edge.bytes);
+      if (edge.source == rank && edge.target != rank) {
+        to.insert(edge.target);
+        out += static_cast<double>(edge.bytes);
+        most_to = std::max(most_to, edge.bytes);
+        least_to = std::min(least_to, edge.bytes);
+      } else if (edge.target == rank && edge.source != rank) {
+        from.insert(edge.source);
+        in += static_cast<double>(edge.bytes);
+      }
+    }
+    const double mean = 2 * all / a_.ranks;
+    if (in + out < kMoreThanMean * mean) return false;
+    const bool alone = call.site != nullptr && call.site->ranks == 1;
+    const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(call);
+    if (alone && to.size() == a_.ranks - 1 && out > 0.9 * (in + out) && most_to < 2 * least_to) {
+      add("ovh.hand", call,
+          fmt::format("{} sends the same amount to each other rank, one after the other, in {}{}", who, words,
+                      where_others_wait(a_, true)),
+          {rank});
+    } else if (from.size() == a_.ranks - 1 && in > 0.9 * (in + out)) {
+      add("hub.root", call,
+          fmt::format("{} takes messages from all other ranks, one after the other, in {}: {}{}", who, words,
+                      human_bytes(in), where_others_wait(a_, true)),
+          {rank});
+    } else {
+      add("late.comm", call,
+          fmt::format("{} sends and receives {}, a rank {} on average; it spends its time in {}{}", who,
+                      human_bytes(in + out), human_bytes(mean), words, where_others_wait(a_, true)),
+          {rank});
+    }
+    return true;
+  }
+
+  // Non-blocking transfers that end in this wait. Returns whether it explains the call.
+  [[nodiscard]] bool transfer_in_wait(const PathCall& call) {
+    double flight = 0, waited = 0, operations = 0;
+    const CallSite* start = nullptr;
+    for (const CallSite& site : a_.call_sites) {
+      if (site.operations == 0 || site.ranks == 0) continue;
+      // Starts whose waits take as long as this call.
+      if (site.waited_seconds < 0.5 * call.wait_free || site.bytes == 0) continue;
+      if (start != nullptr && site.waited_seconds <= start->waited_seconds) continue;
+      start = &site;
+      flight = site.flight_seconds;
+      waited = site.waited_seconds;
+      operations = static_cast<double>(site.operations);
+    }
+    if (start == nullptr || !(flight > 0) || operations == 0) return false;
+    const std::string started = fmt::format("{} in {}", in_sentence(start->function), in_sentence(name_of(*start)));
+    if (waited >= kAtOnce * flight) {
+      add("prog.false_overlap", call,
+          fmt::format("Transfers that {} starts are waited for at once, in {}: nothing is done while they run", started,
+                      name_of_call(call)));
+    } else {
+      add("prog.none", call,
+          fmt::format("Transfers that {} starts move only in {}: {} of the time from start to end is in the wait, "
+                      "though ranks work for {} in between",
+                      started, name_of_call(call), human_share(waited / flight),
+                      human_seconds((flight - waited) / operations)));
+    }
+    return true;
+  }
+
+  const RunView& view_;
+  const Application& a_;
+  std::vector<Loss>& out_;
+  std::map<std::string, std::string> category_;
+  std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
+};
+
+}  // namespace
+
+void find_costly_calls(const RunView& view, std::vector<Loss>& out) { CostlyCalls(view, out).find(); }
+
+}  // namespace ardoise::reports

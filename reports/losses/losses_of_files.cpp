@@ -1,0 +1,293 @@
+// Reading and writing on the critical path, by POSIX calls and by MPI-IO.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/findings/file_view.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/thresholds.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kSmallRequest = 16 * 1024;  // bytes
+constexpr double kManyRequests = 100;        // of a rank
+constexpr double kMost = 0.5;                // of the time in files
+constexpr double kAlone = 0.95;              // likewise: the others do nothing
+constexpr double kNoticed = 0.2;             // likewise: a part with a loss of its own
+constexpr double kUneven = 2;                // most bytes of a rank ÷ mean
+
+bool is_sync(const std::string& function) {
+  return function == "fsync" || function == "fdatasync" || function == "msync" || function == "sync_file_range" ||
+         function == "syncfs";
+}
+
+struct FileTimes {
+  double all = 0, metadata = 0, sync = 0, data = 0, calls = 0, bytes = 0, opens = 0, data_calls = 0;
+  const FunctionProfile *opener = nullptr, *syncer = nullptr, *mover = nullptr;
+};
+
+FileTimes times_of(const Application& a) {
+  FileTimes t;
+  const auto most = [](const FunctionProfile*& best, const FunctionProfile& f) {
+    if (best == nullptr || f.seconds > best->seconds) best = &f;
+  };
+  for (const FunctionProfile& f : a.posix) {
+    t.all += f.seconds;
+    if (is_sync(f.function) || f.function == "fflush") {
+      t.sync += f.seconds;
+      most(t.syncer, f);
+    } else if (f.category == "metadata") {
+      t.metadata += f.seconds;
+      if (f.function == "open" || f.function == "fopen") t.opens += static_cast<double>(f.calls);
+      most(t.opener, f);
+    } else {
+      t.data += f.seconds;
+      t.bytes += static_cast<double>(f.bytes);
+      t.data_calls += static_cast<double>(f.calls);
+      most(t.mover, f);
+    }
+  }
+  return t;
+}
+
+class FileLosses {
+ public:
+  FileLosses(const RunView& view, std::vector<Loss>& out)
+      : view_(view), a_(view.app), facts_(view.app), times_(times_of(view.app)), out_(out) {}
+
+  void find() {
+    if (view_.share(view_.path.io) >= kMeaningful && times_.all > 0) posix();
+    for (const PathCall& call : view_.calls) {
+      if (call.part->function.starts_with("MPI_File_") && view_.share(call.seconds) >= kMeaningful) mpi_io(call);
+    }
+  }
+
+ private:
+  // part: of the time in files on the path.
+  void add(const char* code, std::string text, std::vector<std::uint32_t> ranks = {}, double part = 1) {
+    out_.push_back({.code = code,
+                    .ceiling = view_.path.io * part,
+                    .own_seconds = facts_.io_seconds * part,
+                    .bucket = Bucket::io,
+                    .text = std::move(text),
+                    .ranks = std::move(ranks),
+                    .evidence = {{"calls", times_.data_calls}, {"bytes", times_.bytes}}});
+  }
+  [[nodiscard]] std::string site_of(const FunctionProfile* function) const {
+    if (function == nullptr) return "";
+    const std::string site = facts_.main_call_site(function->function);
+    return fmt::format(", most of it in {}{}", in_sentence(function->function),
+                       site.empty() ? "" : ", called from " + site);
+  }
+  [[nodiscard]] std::string mean_request() const {
+    return human_bytes(times_.data_calls > 0 ? times_.bytes / times_.data_calls : 0);
+  }
+
+  void posix() {
+    const auto& io = a_.per_rank.io_seconds;
+    const double all = std::accumulate(io.begin(), io.end(), 0.0);
+    const auto top = std::ranges::max_element(io);
+    const bool of_one = a_.ranks > 1 && all > 0 && *top > kAlone * all;
+    const bool small = times_.data_calls > kManyRequests && times_.bytes < kSmallRequest * times_.data_calls;
+    if (of_one) return one_rank(static_cast<std::uint32_t>(top - io.begin()), small);
+    double left = 1;  // of the time in files
+    if (const double part = times_.sync / times_.all; part > kNoticed) {
+      add("io.sync",
+          fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
+                      site_of(times_.syncer)),
+          {}, part);
+      left -= part;
+    }
+    if (const double part = times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
+      metadata(part);
+      left -= part;
+    }
+    if (left > 1 - kMost) data(left, small);
+  }
+
+  // Reads and writes, `part` of the time in files.
+  void data(double part, bool small) {
+    const auto& io = a_.per_rank.io_seconds;
+    const double all = std::accumulate(io.begin(), io.end(), 0.0);
+    const auto top = std::ranges::max_element(io);
+    if (const FileProfile* const shared = shared_input()) return reread(*shared, part);
+    if (prints(part) || scattered(part)) return;
+    if (small)
+      return add("io.small",
+                 fmt::format("{} of {} each on average{}{}", human_counted(times_.data_calls, "read or write"),
+                             mean_request(), site_of(times_.mover), busiest_file()),
+                 {}, part);
+    if (!io.empty() && all > 0 && *top > kUneven * all / a_.ranks &&
+        uneven(static_cast<std::uint32_t>(top - io.begin()), part))
+      return;
+    volume(part);
+  }
+
+  void one_rank(std::uint32_t rank, bool small) {
+    const double seconds = a_.per_rank.io_seconds[rank];
+    const std::string who = capitalised(ranks_in_words(a_, {rank}));
+    if (small || times_.sync + times_.metadata > kMost * times_.all) {
+      return add(
+          "io.log",
+          fmt::format("{} writes or reads {} times, {} each on average, for {}{}{}", who,
+                      human_count(times_.data_calls), mean_request(), human_seconds(seconds),
+                      site_of(times_.mover != nullptr ? times_.mover : times_.opener), where_others_wait(a_, true)),
+          {rank});
+    }
+    add("io.rank0",
+        fmt::format("{} does the file I/O, {} in {}{}{}", who, human_bytes(times_.bytes), human_seconds(seconds),
+                    site_of(times_.mover), where_others_wait(a_, true)),
+        {rank}, 1 - 1.0 / a_.ranks);
+  }
+
+  void metadata(double part) {
+    std::size_t once = 0;
+    for (const FileProfile& f : a_.files) once += f.opens == 1 && !sums_several_files(f) ? 1 : 0;
+    const bool many_files =
+        static_cast<double>(once) > kMost * times_.opens || std::ranges::any_of(a_.files, [&](const FileProfile& f) {
+          return f.path == kFurtherFiles && static_cast<double>(f.opens) > kMost * times_.opens;
+        });
+    add(many_files ? "io.nn" : "io.meta",
+        fmt::format("{} {} times; opening, closing and positioning take {} of the time in files{}",
+                    many_files ? "Many files are opened, in all" : number_of_files(a_.files) + " are opened",
+                    human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)),
+        {}, part);
+  }
+
+  // A file of which each rank reads about as much.
+  [[nodiscard]] const FileProfile* shared_input() const {
+    for (const FileProfile& f : a_.files) {
+      if (a_.ranks > 1 && f.ranks == a_.ranks && !sums_several_files(f) && f.bytes_read > 9 * f.bytes_written &&
+          f.seconds > kMost * times_.all)
+        return &f;
+    }
+    return nullptr;
+  }
+  // One pass at the fastest rate that was seen is needed.
+  void reread(const FileProfile& file, double part) {
+    double one_pass = 0;
+    for (const CallSite& site : a_.call_sites) {
+      if (site.function == times_.mover->function && site.ranks != 0)
+        one_pass += static_cast<double>(site.calls) / site.ranks * site.min_seconds;
+    }
+    part *= std::max(0.0, 1 - one_pass / std::max(view_.path.io, 1e-12));
+    add("io.reread",
+        fmt::format("All {} ranks read {}, {} each{}", a_.ranks, in_sentence(base_name(file.path)),
+                    human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)),
+        {}, part);
+  }
+
+  [[nodiscard]] bool prints(double part) {
+    double seconds = 0, writes = 0;
+    std::uint32_t ranks = 0;
+    for (const FileProfile& f : a_.files) {
+      if (f.path != "(standard output)" && f.path != "(standard error)") continue;
+      seconds += f.seconds;
+      writes += static_cast<double>(f.writes);
+      ranks = std::max(ranks, f.ranks);
+    }
+    if (seconds < kMost * times_.all || 2 * ranks < a_.ranks) return false;
+    add("io.stdout",
+        fmt::format("{} print, {} times in all{}", counted(ranks, "rank"), human_count(writes), site_of(times_.mover)),
+        {}, part);
+    return true;
+  }
+
+  [[nodiscard]] bool scattered(double part) {
+    const FileProfile* worst = nullptr;
+    for (const FileProfile& f : a_.files) {
+      const AccessShares shares = access_shares(f);
+      const double requests = static_cast<double>(f.reads + f.writes);
+      if (sums_several_files(f) || shares.accesses < 1000 || shares.random() + shares.strided < kMost ||
+          static_cast<double>(f.bytes_read + f.bytes_written) > kSmallRequest * requests)
+        continue;
+      if (worst == nullptr || f.seconds > worst->seconds) worst = &f;
+    }
+    if (worst == nullptr || worst->seconds < kMost * times_.all) return false;
+    const AccessShares shares = access_shares(*worst);
+    const bool strided = shares.strided > shares.random();
+    add("io.random",
+        fmt::format("{} of the {} accesses to {}, {} each, {}{}",
+                    human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
+                    in_sentence(base_name(worst->path)), usual_size(*worst),
+                    strided ? "have a constant stride" : "neither continue the one before nor have a constant stride",
+                    site_of(times_.mover)),
+        {}, part);
+    return true;
+  }
+
+  [[nodiscard]] std::string busiest_file() const {
+    const auto calls = [](const FileProfile& f) { return f.reads + f.writes; };
+    const auto busiest = std::ranges::max_element(a_.files, {}, calls);
+    if (busiest == a_.files.end() || sums_several_files(*busiest)) return "";
+    const auto alike =
+        std::ranges::count_if(a_.files, [&](const FileProfile& f) { return calls(f) >= calls(*busiest) / 2; });
+    const std::string name = in_sentence(base_name(busiest->path));
+    return alike == 1 ? fmt::format("; most are of {}", name)
+                      : fmt::format("; most are of {} files like {}", alike, name);
+  }
+
+  [[nodiscard]] bool uneven(std::uint32_t rank, double part) {
+    const DensityMap* const map = facts_.density("POSIX");
+    if (map == nullptr || rank >= map->bytes.size()) return false;
+    const double mean = static_cast<double>(std::accumulate(map->bytes.begin(), map->bytes.end(), std::uint64_t{0})) /
+                        static_cast<double>(map->bytes.size());
+    if (static_cast<double>(map->bytes[rank]) < kUneven * mean) return false;
+    add("io.uneven",
+        fmt::format("{} reads or writes {}, the mean is {}{}{}", capitalised(ranks_in_words(a_, {rank})),
+                    human_bytes(static_cast<double>(map->bytes[rank])), human_bytes(mean), site_of(times_.mover),
+                    where_others_wait(a_, true)),
+        {rank}, part * std::max(0.0, 1 - view_.mean.io / std::max(view_.path.io, 1e-12)));
+    return true;
+  }
+
+  void volume(double part) {
+    double written = 0;
+    for (const FunctionProfile& f : a_.posix) written += static_cast<double>(f.bytes_sent);
+    const bool output = written > kMost * times_.bytes;
+    add(output ? "io.checkpoint" : "io.volume",
+        fmt::format("Ranks {} {} in blocks of {} on average, {}/s{}", output ? "write" : "read",
+                    human_bytes(times_.bytes), mean_request(),
+                    human_bytes(times_.bytes / std::max(times_.data / a_.ranks, 1e-12)), site_of(times_.mover)),
+        {}, part);
+  }
+
+  void mpi_io(const PathCall& call) {
+    const bool collective = call.part->function.find("_all") != std::string::npos ||
+                            call.part->function.find("_ordered") != std::string::npos;
+    const bool small =
+        call.bytes_per_call > 0 && call.bytes_per_call < kSmallRequest && call.calls_per_rank > kManyRequests;
+    const bool moves = call.bytes_per_call > 0;
+    const char* code = !moves                        ? "io.meta"
+                       : !collective && a_.ranks > 1 ? "io.independent"
+                       : small                       ? "io.small"
+                                                     : "io.volume";
+    if (!small && moves) code = call.part->function.find("write") != std::string::npos ? "io.checkpoint" : "io.volume";
+    out_.push_back(
+        {.code = code,
+         .ceiling = call.seconds,
+         .own_seconds = call.wait_free,
+         .bucket = Bucket::transfer,
+         .text = fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
+                             name_of_call(call),
+                             moves ? fmt::format(", {} each on average", human_bytes(call.bytes_per_call)) : ""),
+         .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
+  }
+
+  const RunView& view_;
+  const Application& a_;
+  Facts facts_;
+  FileTimes times_;
+  std::vector<Loss>& out_;
+};
+
+}  // namespace
+
+void find_file_losses(const RunView& view, std::vector<Loss>& out) { FileLosses(view, out).find(); }
+
+}  // namespace ardoise::reports

@@ -1,0 +1,159 @@
+// Time on the critical path in which a rank did not run, or the kernel worked for it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/thresholds.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kAlso = 0.3;  // of the most affected rank: affected too
+
+double total(const std::vector<RankTime>& times, double RankTime::*part) {
+  return std::accumulate(times.begin(), times.end(), 0.0, [&](double sum, const RankTime& t) { return sum + t.*part; });
+}
+
+// The ranks that spent much in this part.
+std::vector<std::uint32_t> affected(const std::vector<RankTime>& times, double RankTime::*part) {
+  double most = 0;
+  for (const RankTime& time : times) most = std::max(most, time.*part);
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < times.size(); ++rank) {
+    if (most > 0 && times[rank].*part >= kAlso * most) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// Threads that computed on the most crowded host ÷ its processors; 0: unknown.
+double runnable_per_processor(const Application& a) {
+  std::vector<double> cpu(a.hosts.size()), processors(a.hosts.size());
+  double most = 0;
+  for (std::size_t rank = 0; rank < a.per_rank.host.size() && rank < a.per_rank.host_processors.size(); ++rank) {
+    const std::uint32_t host = a.per_rank.host[rank];
+    if (host >= cpu.size() || a.per_rank.host_processors[rank] == 0) return 0;
+    // A rank with other threads has as many as it used processors.
+    const double used = rank < a.per_rank.process_cpu_seconds.size() && a.wall_seconds > 0
+                            ? a.per_rank.process_cpu_seconds[rank] / a.wall_seconds
+                            : 0;
+    cpu[host] += std::max(1.0, used);
+    processors[host] = a.per_rank.host_processors[rank];
+    most = std::max(most, cpu[host] / processors[host]);
+  }
+  return most;
+}
+
+void processor(const RunView& view, std::vector<Loss>& out) {
+  const double seconds = view.path.processor;
+  if (view.share(seconds) < kMeaningful) return;
+  const Application& a = view.app;
+  const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::waiting);
+  const double load = runnable_per_processor(a), all = total(view.times, &RankTime::waiting);
+  const bool few = 2 * ranks.size() < a.ranks;
+  const bool foreign = load > 0 ? load <= 1 : few;
+  out.push_back({.code = foreign ? "node.foreign" : "node.oversub",
+                 .ceiling = seconds,
+                 .own_seconds = all,
+                 .bucket = Bucket::processor,
+                 .text = fmt::format(
+                     "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
+                     ranks.size() == 1 ? "waits" : "wait",
+                     human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
+                     ranks.size() == 1 ? "" : " each",
+                     load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
+                     : load > 0 ? "; the host has a processor for each of the program's threads: other load is on it"
+                     : few      ? where_others_wait(a, ranks.size() == 1)
+                                : ""),
+                 .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+}
+
+// Other threads use about as much CPU time as the first ones.
+bool other_threads_work(const Application& a) {
+  double first = 0, all = 0;
+  for (const double each : a.per_rank.cpu_seconds) first += each;
+  for (const double each : a.per_rank.process_cpu_seconds) all += each;
+  return all > 1.5 * first;
+}
+
+// A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
+void asleep(const RunView& view, std::vector<Loss>& out) {
+  const double seconds = view.path.asleep;
+  if (view.share(seconds) < kMeaningful) return;
+  const Application& a = view.app;
+  const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::blocked);
+  const double all = total(view.times, &RankTime::blocked);
+  if (other_threads_work(a)) {
+    out.push_back({.code = "thr.uneven",
+                   .ceiling = seconds,
+                   .own_seconds = all,
+                   .bucket = Bucket::asleep,
+                   .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
+                                       ranks_in_words(a, ranks),
+                                       human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))))});
+    return;
+  }
+  const CallSite* tests = nullptr;
+  constexpr double kFewestTests = 10;  // of a rank
+  for (const CallSite& site : a.call_sites) {
+    if (!site.function.starts_with("MPI_Test") && site.function != "MPI_Iprobe" && site.function != "MPI_Improbe")
+      continue;
+    if (static_cast<double>(site.calls) < kFewestTests * std::max(site.ranks, 1u)) continue;
+    if (tests == nullptr || site.calls > tests->calls) tests = &site;
+  }
+  const double mean = all / std::max<double>(1, static_cast<double>(ranks.size()));
+  std::string text =
+      fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
+                  ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
+                  ranks.size() == 1 ? "" : " each");
+  if (tests != nullptr && 2 * ranks.size() >= tests->ranks) {
+    text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
+                        in_sentence(tests->function), in_sentence(name_of(*tests)));
+  } else {
+    tests = nullptr;
+    if (2 * ranks.size() < a.ranks) text += where_others_wait(a, ranks.size() == 1);
+  }
+  out.push_back({.code = tests != nullptr ? "poll.sleep" : "late.asleep",
+                 .ceiling = seconds,
+                 .own_seconds = all,
+                 .bucket = Bucket::asleep,
+                 .text = std::move(text),
+                 .ranks = ranks});
+}
+
+void kernel(const RunView& view, std::vector<Loss>& out) {
+  if (view.share(view.path.kernel) < kMeaningful) return;
+  const SampleProfile& s = view.app.samples;
+  std::vector<double> beneath(s.functions.size());  // kernel time below the function
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    if (s.functions[s.tree.function[i]].symbol == "(kernel)" && s.tree.parent[i] != kNoParent)
+      beneath[s.tree.function[s.tree.parent[i]]] += s.tree.self[i];
+  }
+  const auto most = std::ranges::max_element(beneath);
+  const std::string place =
+      most == beneath.end() || !(*most > 0)
+          ? ""
+          : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
+  out.push_back({.code = "mem.faults",
+                 .ceiling = view.path.kernel,
+                 .own_seconds = s.kernel,
+                 .bucket = Bucket::kernel,
+                 .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
+                                     "outside MPI and file I/O{} (sampled)",
+                                     human_share(s.self > 0 ? s.kernel / s.self : 0), place)});
+}
+
+}  // namespace
+
+void find_host_losses(const RunView& view, std::vector<Loss>& out) {
+  processor(view, out);
+  asleep(view, out);
+  kernel(view, out);
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,183 @@
+// Useful work that would be shorter: threads without work, locks, memory management; and where the work is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/findings/thread_work.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kSamples = 50;        // of the program; fewer are not judged
+constexpr double kLeastOfWork = 0.05;  // of the CPU time
+constexpr double kIdleThread = 0.2;    // of the busiest thread of its rank
+
+// Threads of a rank that take part in the program's work, on average; 0: they are not known.
+double working_threads(const Application& a, const ThreadWork& work) {
+  const SampledThreads& t = a.samples.threads;
+  const bool openmp = std::ranges::any_of(a.samples.functions, is_openmp);
+  // A second thread may exist only to wait for something.
+  if (!openmp && t.rank.size() < 3 * std::size_t{a.ranks}) return 0;
+  if (!work.regions.empty() && work.regions[0].threads > 1) return work.regions[0].threads;
+  return static_cast<double>(t.rank.size()) / a.ranks;
+}
+
+void serial_parts(const RunView& view, const ThreadWork& work, double threads, std::vector<Loss>& out) {
+  const SampleProfile& s = view.app.samples;
+  std::map<std::uint32_t, double> busiest;
+  for (std::size_t i = 0; i < s.threads.rank.size(); ++i)
+    busiest[s.threads.rank[i]] = std::max(busiest[s.threads.rank[i]], s.threads.self[i]);
+  double possible = 0, used = 0;
+  for (std::size_t i = 0; i < s.threads.rank.size(); ++i) {
+    possible += busiest[s.threads.rank[i]];
+    used += s.threads.self[i];
+  }
+  const bool idle = possible > 0 && used - work.in_library < 0.7 * possible;
+  if (!idle || !(work.of_hottest > 0)) return;
+  // Outside of regions one thread of a rank works.
+  const double serial = work.outside / view.app.ranks;
+  out.push_back(
+      {.code = "thr.serial",
+       .ceiling = serial * (1 - 1 / threads),
+       .own_seconds = work.outside * (1 - 1 / threads),
+       .text = fmt::format(
+           "One of {:.0f} threads of a rank works, the others are idle, for {}, most of it ({}) in {} (sampled)",
+           threads, human_seconds(serial), human_seconds(work.of_hottest / view.app.ranks),
+           name_and_place(s, work.hottest_outside))});
+}
+
+void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
+  const SampleProfile& s = view.app.samples;
+  const RegionWork* worst = nullptr;
+  double lost = 0;
+  for (const RegionWork& region : work.regions) {
+    if (region.threads < 2 || !(region.busiest > 0)) continue;
+    const double of_region = region.busiest - region.total * region.busiest / region.possible;
+    if (of_region <= lost) continue;
+    worst = &region;
+    lost = of_region;
+  }
+  if (worst == nullptr) return;
+  const double samples = worst->total / s.self * static_cast<double>(s.samples);
+  if (samples < kSamples || worst->balance() > 0.9) return;
+  const double ranks = view.app.ranks;
+  out.push_back(
+      {.code = "thr.uneven",
+       .ceiling = lost / ranks,
+       .own_seconds = lost,
+       .text = fmt::format("The busiest of {} threads works for {} in {}, the mean is {} (sampled); the others wait "
+                           "for it at the end of the region",
+                           worst->threads, human_seconds(worst->busiest / ranks), name_and_place(s, worst->function),
+                           human_seconds(worst->total / (worst->possible / worst->busiest) / ranks))});
+}
+
+// More threads than processors in the affinity mask of the rank, on a host with more processors.
+void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
+  const RankSummary& r = view.app.per_rank;
+  const std::uint32_t threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
+  std::uint32_t narrow = 0, processors = 0, of_host = 0;
+  bool own = view.app.ranks == 1;  // not all ranks of a host have the same processors
+  for (std::size_t i = 0; i < r.processors.size(); ++i) {
+    own = own || r.first_processor[i] != r.first_processor[0] || r.processors[i] != r.processors[0];
+    if (r.processors[i] == 0 || r.processors[i] >= r.host_processors[i] || r.processors[i] >= threads) continue;
+    ++narrow;
+    processors = r.processors[i];
+    of_host = r.host_processors[i];
+  }
+  if (narrow == 0 || !own || 2 * narrow < view.app.ranks) return;
+  out.push_back({.code = "node.bind",
+                 .ceiling = view.path_work * (1 - static_cast<double>(processors) / threads),
+                 .text = fmt::format("{} threads of a rank share {}: {} of {} may not use the other processors of the "
+                                     "host, which has {}",
+                                     threads, counted(processors, "processor"), counted(narrow, "rank"), view.app.ranks,
+                                     of_host)});
+}
+
+struct LibraryWork {
+  const char* code;
+  const char* what;
+  std::vector<std::string_view> names;  // exact; in libraries of C, C++ and Fortran also as beginnings
+};
+
+bool is_of(const SampledFunction& f, const LibraryWork& work) {
+  const std::string module = base_name(f.module);
+  const bool library = module.starts_with("libc.") || module.starts_with("libc-") || module.starts_with("libstdc++") ||
+                       module.starts_with("libgfortran") || module.starts_with("libpthread") ||
+                       module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
+  return std::ranges::any_of(work.names, [&](std::string_view name) {
+    return f.symbol == name || f.symbol == std::string(name) + '_' || (library && f.symbol.starts_with(name));
+  });
+}
+
+void library_work(const RunView& view, std::vector<Loss>& out) {
+  static const LibraryWork kWork[] = {
+      {"mem.alloc",
+       "Memory is allocated and freed",
+       {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
+        "operator delete", "munmap", "mmap", "_int_malloc", "_int_free", "malloc_consolidate"}},
+      {"thr.lock",
+       "Threads wait for locks",
+       {"pthread_mutex_lock", "pthread_rwlock_wrlock", "pthread_rwlock_rdlock", "pthread_spin_lock", "lll_lock",
+        "pthread_cond_wait", "__lll_lock_wait"}}};
+  const SampleProfile& s = view.app.samples;
+  for (const LibraryWork& work : kWork) {
+    std::vector<double> in_function(s.functions.size());
+    for (std::size_t i = 0; i < s.functions.size(); ++i) {
+      if (s.functions[i].kind == "code" && is_of(s.functions[i], work)) in_function[i] = s.functions[i].self;
+    }
+    const double all = std::accumulate(in_function.begin(), in_function.end(), 0.0);
+    if (all < kLeastOfWork * s.self) continue;
+    const auto most = static_cast<std::size_t>(std::ranges::max_element(in_function) - in_function.begin());
+    const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), static_cast<std::uint32_t>(most));
+    const std::string caller = callers.empty() || callers[0].function == kNoParent
+                                   ? ""
+                                   : ", called by " + name_and_place(s, callers[0].function);
+    out.push_back({.code = work.code,
+                   .ceiling = view.mean_work * all / s.self,
+                   .own_seconds = all,
+                   .text = fmt::format("{} for {} of the CPU time, most in {}{} (sampled)", work.what,
+                                       human_share(all / s.self), in_sentence(short_name(s.functions[most])), caller)});
+  }
+}
+
+}  // namespace
+
+void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
+  const SampleProfile& s = view.app.samples;
+  if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kSamples) return;
+  const ThreadWork work = thread_work(view.app);
+  const std::size_t before = out.size();
+  bound_too_tightly(view, work, out);
+  if (const double threads = working_threads(view.app, work); threads > 1 && out.size() == before) {
+    serial_parts(view, work, threads, out);
+    uneven_regions(view, work, out);
+  }
+  library_work(view, out);
+}
+
+void find_hot_function(const RunView& view, std::vector<Loss>& out) {
+  constexpr double kHot = 0.4;
+  const SampleProfile& s = view.app.samples;
+  if (!(s.self > 0) || static_cast<double>(s.samples) < kSamples) return;
+  for (std::size_t i = 0; i < s.functions.size(); ++i) {
+    const SampledFunction& f = s.functions[i];
+    if (f.kind != "code" || f.symbol.empty() || f.symbol[0] == '(') continue;
+    if (f.self < kHot * s.self) return;
+    out.push_back(
+        {.code = "cpu.hot",
+         .ceiling = 0,
+         .text = fmt::format("{} of the CPU time is spent in {} (sampled, ± {})", human_share(f.self / s.self),
+                             name_and_place(s, i), human_share(std::max(f.self_error / s.self, 1e-3)))});
+    return;
+  }
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,409 @@
+// Work on the critical path beyond the mean work of a rank: uneven work, or work of ranks that depend on each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "reports/findings/extra_work.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/findings/series_view.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/round_shape.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kIsLate = 0.5;     // of the latest rank's excess
+constexpr double kExplained = 0.7;  // of the variance of work over ranks
+constexpr double kMostOf = 0.8;
+constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
+constexpr double kMuch = 0.03;         // of the run
+constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
+constexpr double kOneSender = 0.9;     // of the waiting at a site
+constexpr std::size_t kNamed = 2;
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+// Waiting by what is waited for, rank-seconds.
+struct WaitKinds {
+  double sender = 0, receiver = 0, rooted = 0, all = 0;
+  const WaitSite* message = nullptr;  // the site with most waiting for senders
+  explicit WaitKinds(const Application& a) {
+    for (const WaitSite& site : a.waiting.call_sites) {
+      all += site.waiting_seconds;
+      if (site.pattern == "late_sender" || site.pattern == "wrong_order") {
+        sender += site.waiting_seconds;
+        if (message == nullptr || site.waiting_seconds > message->waiting_seconds) message = &site;
+      } else if (site.pattern == "late_receiver") {
+        receiver += site.waiting_seconds;
+      } else if (site.pattern == "late_broadcast") {
+        rooted += site.waiting_seconds;
+      }
+    }
+  }
+};
+
+// The functions with most of the excess work on the path: "refine_cells (amr.c:47) and move (amr.c:80)".
+std::string places_of_excess(const RunView& view) {
+  std::string text;
+  std::size_t named = 0;
+  const double most = view.work.empty() ? 0 : view.work[0].excess();
+  for (const PathWork& work : view.work) {
+    if (named == kNamed || work.excess() <= 0 || work.excess() < 0.3 * most) break;
+    text += (named == 0 ? "" : " and ") + name_of_work(view.app, work);
+    ++named;
+  }
+  return text.empty() && !view.work.empty() ? name_of_work(view.app, view.work[0]) : text;
+}
+
+class UnevenWork {
+ public:
+  UnevenWork(const RunView& view, std::vector<Loss>& out)
+      : view_(view), a_(view.app), out_(out), waits_(a_), shape_(round_shape(a_)) {
+    for (const RankTime& time : view.times) useful_.push_back(time.computing);
+    slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
+  }
+
+  void find() {
+    double left = view_.imbalance();
+    if (left <= 0 || a_.ranks < 2) return;
+    left -= take(messages_in_wrong_order(left));
+    left -= take(one_late_message(left));
+    if (is_farm()) return farm(left);
+    // Uneven work of ranks that wait for each other after each round; the rest is dependence.
+    const double of_totals = std::max(0.0, useful_[slowest_] - view_.mean_work);
+    const double uneven = std::min(left, shape_ ? shape_->imbalance : of_totals);
+    const double dependence = left - uneven;
+    if (uneven >= dependence) {
+      late(view_.share(dependence) > kMuch ? uneven : left);
+      if (view_.share(dependence) > kMuch) depends(dependence);
+    } else {
+      depends(view_.share(uneven) > kMuch ? dependence : left);
+      if (view_.share(uneven) > kMuch) late(uneven);
+    }
+  }
+
+ private:
+  void add(std::string code, double ceiling, std::vector<std::uint32_t> ranks, std::string text) {
+    out_.push_back({.code = std::move(code), .ceiling = ceiling, .text = std::move(text), .ranks = std::move(ranks)});
+  }
+  double take(std::optional<Loss> loss) {
+    if (!loss) return 0;
+    out_.push_back(std::move(*loss));
+    return out_.back().ceiling;
+  }
+
+  [[nodiscard]] bool is_farm() const {
+    constexpr double kFewestTasks = 4;
+    return view_.hub && view_.hub->takes && view_.hub->gives && view_.hub->messages_per_rank >= kFewestTasks;
+  }
+
+  void farm(double left) {
+    const std::uint32_t master = view_.hub->rank;
+    const auto& path = a_.waiting.per_rank.critical_path_seconds;
+    if (master < path.size() && path[master] > 0.5 * sum(path)) {
+      add("hub.master", left, {master},
+          fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
+                      capitalised(ranks_in_words(a_, {master})), human_seconds(useful_[master]),
+                      places_of_excess(view_), where_others_wait(a_, true)));
+    } else {
+      const double task = view_.mean_work / std::max(1.0, view_.hub->messages_per_rank / 2);
+      if (left < 1.5 * task) return;  // a task is the smallest part
+      add("hub.tail", left, {slowest_},
+          fmt::format("The last tasks end late: {} works for {} in all, in {}, the mean of the workers is {}",
+                      ranks_in_words(a_, {slowest_}), human_seconds(useful_[slowest_]), places_of_excess(view_),
+                      human_seconds(view_.mean_work)));
+    }
+  }
+
+  // Messages that lay there while the rank waited for others.
+  [[nodiscard]] std::optional<Loss> messages_in_wrong_order(double left) const {
+    const WaitSite* worst = nullptr;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (site.pattern == "wrong_order" && (worst == nullptr || site.waiting_seconds > worst->waiting_seconds))
+        worst = &site;
+    }
+    if (worst == nullptr) return {};
+    double at_site = 0;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (site.function == worst->function && site.symbol == worst->symbol && site.line == worst->line)
+        at_site += site.waiting_seconds;
+    }
+    const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
+    if (worst->waiting_seconds < kOrder * at_site || view_.share(ceiling) < kMuch ||
+        worst->awaited_seconds > kOneSender * worst->waiting_seconds)
+      return {};
+    return Loss{.code = "order.recv",
+                .ceiling = ceiling,
+                .text = fmt::format("{} {} for {} in {}, while messages from others are already there",
+                                    capitalised(waiters(*worst)), worst->waiters == 1 ? "waits" : "wait",
+                                    human_seconds(of_rank), name_of_site(*worst)),
+                .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}};
+  }
+
+  // A rank waits for the last of several messages, then works on all of them.
+  [[nodiscard]] std::optional<Loss> one_late_message(double left) const {
+    std::optional<Loss> best;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (site.function != "MPI_Waitall" || site.pattern != "late_sender" || site.waiters == 0 ||
+          site.awaited_seconds > 0.5 * site.waiting_seconds || 4 * site.waiters > a_.ranks)
+        continue;
+      double work = 0;  // of a waiting rank in the function that waits
+      for (const PathWork& each : view_.work) {
+        if (each.part->symbol == site.symbol) work += each.seconds;
+      }
+      const double of_rank = site.waiting_seconds / site.waiters, ceiling = std::min({left, of_rank, work});
+      if (view_.share(ceiling) < kMuch || (best && best->ceiling >= ceiling)) continue;
+      best = Loss{.code = "msg.head",
+                  .ceiling = ceiling,
+                  .text = fmt::format("{} {} for the last of several messages for {} in {}, and works on them only "
+                                      "then, for {}",
+                                      capitalised(waiters(site)), site.waiters == 1 ? "waits" : "wait",
+                                      human_seconds(of_rank), name_of_site(site), human_seconds(work))};
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::string waiters(const WaitSite& site) const {
+    if (site.waiters == 1) return ranks_in_words(a_, {site.first_waiter});
+    if (site.waiters == a_.ranks) return ranks_in_words(a_, {});
+    return fmt::format("{} ranks", site.waiters);
+  }
+
+  // The ranks with more useful time than most.
+  [[nodiscard]] std::vector<std::uint32_t> late_ranks() const {
+    const double mean = sum(useful_) / static_cast<double>(useful_.size()), most = useful_[slowest_];
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t rank = 0; rank < useful_.size(); ++rank) {
+      if (useful_[rank] - mean >= kIsLate * (most - mean)) ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+  // Part of the variance of work that is between groups of ranks.
+  [[nodiscard]] double between(const auto& group_of) const {
+    std::map<std::uint32_t, std::pair<double, double>> groups;  // sum, ranks
+    for (std::uint32_t rank = 0; rank < useful_.size(); ++rank) {
+      auto& [seconds, ranks] = groups[group_of(rank)];
+      seconds += useful_[rank];
+      ++ranks;
+    }
+    const double mean = sum(useful_) / static_cast<double>(useful_.size());
+    double all = 0, explained = 0;
+    for (const double each : useful_) all += (each - mean) * (each - mean);
+    for (const auto& [number, group] : groups)
+      explained += group.second * (group.first / group.second - mean) * (group.first / group.second - mean);
+    return all > 0 && groups.size() > 1 && groups.size() < useful_.size() ? explained / all : 0;
+  }
+
+  void late(double ceiling) {
+    if (shape_) {
+      if (shape_->shape == Shape::moving || shape_->shape == Shape::random) return late_in_turn(ceiling);
+      if (shape_->shape != Shape::steady) return late_over_time(ceiling);
+    }
+    const std::vector<std::uint32_t> ranks = shape_ && !shape_->ranks.empty() ? shape_->ranks : late_ranks();
+    const auto extra = extra_work(a_, slowest_);
+    if (!extra || !extra->alone()) {
+      if (late_on_host(ceiling)) return;
+    }
+    const bool one = ranks.size() == 1;
+    const std::string work = work_of(ranks, extra);
+    if (one && extra && extra->alone() && waits_.rooted > 0.5 * waits_.all) {
+      return add("serial.rank", ceiling, ranks, fmt::format("{}{}", work, where_others_wait(a_, true)));
+    }
+    const bool group =
+        ranks.size() > 1 && 4 * ranks.size() >= a_.ranks && 4 * ranks.size() < 3 * std::size_t{a_.ranks} &&
+        between([&](std::uint32_t rank) { return std::ranges::binary_search(ranks, rank) ? 1u : 0u; }) > 0.9;
+    add(group ? "late.group" : "late.static", ceiling, ranks, work + where_others_wait(a_, one));
+    // A few ranks have less than the rest: parts of work may not be divisible.
+    if (4 * ranks.size() >= 3 * std::size_t{a_.ranks}) out_.back().is_usual = true;
+  }
+
+  // "Rank 2 works for 509 ms, the mean is 326 ms. Only rank 2 runs boundary_cells (heat.c:44): 209 ms of CPU time".
+  [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks,
+                                    const std::optional<ExtraWork>& extra) const {
+    const bool one = ranks.size() == 1;
+    std::string text =
+        fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
+                    capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work", human_seconds(useful_[slowest_]),
+                    one ? "" : " at most", human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
+    if (!shape_) text.replace(text.find(" in every round"), 15, "");
+    if (extra && one) {
+      std::string sentence = extra_work_sentence(a_, slowest_);
+      if (!sentence.empty()) return text + "." + sentence.substr(0, sentence.size() - 1);
+    }
+    if (const std::string places = places_of_excess(view_); !places.empty()) text += ", more in " + places;
+    return text;
+  }
+
+  [[nodiscard]] bool late_on_host(double ceiling) {
+    const auto& host = a_.per_rank.host;
+    if (host.size() != useful_.size() || a_.hosts.size() < 2) return false;
+    if (between([&](std::uint32_t rank) { return host[rank]; }) > kExplained) {
+      const std::string name = host[slowest_] < a_.hosts.size() ? a_.hosts[host[slowest_]] : "one host";
+      std::vector<std::uint32_t> ranks;
+      for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
+        if (host[rank] == host[slowest_]) ranks.push_back(rank);
+      }
+      add("late.node", std::max(ceiling, slower_by(ranks)), ranks,
+          fmt::format("All ranks of {} need longer than the others for the same functions, mostly {}{}",
+                      in_sentence(name), places_of_excess(view_), where_others_wait(a_, false)));
+      return true;
+    }
+    std::vector<std::uint32_t> local(host.size());
+    std::map<std::uint32_t, std::uint32_t> seen;
+    for (std::uint32_t rank = 0; rank < host.size(); ++rank) local[rank] = seen[host[rank]]++;
+    if (between([&](std::uint32_t rank) { return local[rank]; }) <= kExplained) return false;
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
+      if (local[rank] == local[slowest_]) ranks.push_back(rank);
+    }
+    add("late.numa", std::max(ceiling, slower_by(ranks)), ranks,
+        fmt::format("The rank at position {} of every host needs longer than the others for the same functions, "
+                    "mostly {}{}",
+                    local[slowest_], places_of_excess(view_), where_others_wait(a_, false)));
+    return true;
+  }
+
+  // Mean work of these ranks above that of the others: the same work would take no longer there.
+  [[nodiscard]] double slower_by(const std::vector<std::uint32_t>& ranks) const {
+    double own = 0;
+    for (const std::uint32_t rank : ranks) own += useful_[rank];
+    const auto count = static_cast<double>(ranks.size()), others = static_cast<double>(useful_.size()) - count;
+    return own / count - (sum(useful_) - own) / others;
+  }
+
+  void late_in_turn(double ceiling) {
+    const bool moves = shape_->shape == Shape::moving;
+    const double rounds = static_cast<double>(rounds_in(*shape_->series));
+    add(moves ? "late.moving" : "late.noise", ceiling, {},
+        fmt::format("{} in each {}: the slowest needs {} longer than the mean there, in {}, though all ranks work "
+                    "about equally long in the whole run{}",
+                    moves ? "The slowest rank changes" : "Another rank is late by chance",
+                    round_word(*shape_->series, true), human_seconds(shape_->imbalance / std::max(rounds, 1.0)),
+                    places_of_excess(view_), where_others_wait(a_, false)));
+    // Every machine has some noise, and no program can be changed for it.
+    if (!moves && shape_->spread < kUsualSpread) out_.back().is_usual = true;
+  }
+
+  void late_over_time(double ceiling) {
+    const SnapshotSeries& series = *shape_->series;
+    const std::string ranks = capitalised(ranks_in_words(a_, shape_->ranks)), places = places_of_excess(view_);
+    const bool one = shape_->ranks.size() == 1;
+    const char* const works = one ? "works" : "work";
+    std::string text;
+    std::string code;
+    if (shape_->shape == Shape::periodic) {
+      code = "late.periodic";
+      text = fmt::format("{} {} longer than the others in {}, in {}", ranks, works,
+                         rounds_in_words(series, shape_->rounds), places);
+    } else if (shape_->shape == Shape::growing) {
+      code = "late.growing";
+      text = fmt::format("{} {} longer from {} to {}: {} above the mean in the first tenth, {} in the last, in {}",
+                         ranks, works, round_word(series, true), round_word(series, true),
+                         human_seconds(std::max(0.0, shape_->before)), human_seconds(shape_->after), places);
+    } else {
+      code = "late.phase";
+      text = fmt::format("{} {} longer than the others {} {} {}: {} above the mean before it, {} from there on, in {}",
+                         ranks, works, shape_->after > shape_->before ? "from" : "before", round_word(series, true),
+                         first_number(series, shape_->from), human_seconds(std::max(0.0, shape_->before)),
+                         human_seconds(std::max(0.0, shape_->after)), places);
+    }
+    add(code, ceiling, shape_->ranks, text + where_others_wait(a_, one));
+  }
+
+  // No rank has more work than the others, and the path is longer than the work of a rank.
+  void depends(double ceiling) {
+    const double messages = waits_.sender + waits_.receiver;
+    if (waits_.receiver > 0.4 * messages && waits_.receiver > 0.25 * waits_.all) {
+      const auto most = std::ranges::max_element(a_.waiting.call_sites, {}, [](const WaitSite& site) {
+        return site.pattern == "late_receiver" ? site.waiting_seconds : 0;
+      });
+      return add("order.late_receiver", ceiling, {},
+                 fmt::format("{} {} {} in {} until the receive is posted; the receiving ranks are in {} before",
+                             capitalised(waiters(*most)), most->waiters == 1 ? "waits" : "wait",
+                             human_seconds(most->waiting_seconds / std::max(most->waiters, 1u)), name_of_site(*most),
+                             places_of_excess(view_)));
+    }
+    if (waits_.message == nullptr || waits_.sender < 0.2 * waits_.all) return late_by_chance(ceiling);
+    const WaitSite& site = *waits_.message;
+    const std::string place = name_of_site(site);
+    const double blocks = blocks_between_synchronisations(site);
+    const std::string working = fmt::format("{:.1f} of {} ranks work at a time, though all have about equal work",
+                                            sum(useful_) / std::max(view_.run, 1e-12), a_.ranks);
+    if (is_closed_cycle()) {
+      add("chain.token", ceiling, {},
+          fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
+                      "in {}",
+                      places_of_excess(view_), working, place));
+    } else if (blocks >= 2) {
+      add("chain.fill", ceiling, {},
+          fmt::format("Work goes from rank to rank in {:.0f} blocks, in {}: {}. Ranks wait in {} for the first block, "
+                      "and at the end for the last rank",
+                      blocks, places_of_excess(view_), working, place));
+    } else {
+      add("chain.serial", ceiling, {},
+          fmt::format("Ranks work one after the other, in {}: {}. They wait for their predecessor in {}",
+                      places_of_excess(view_), working, place));
+    }
+  }
+
+  void late_by_chance(double ceiling) {
+    add("late.noise", ceiling, {},
+        fmt::format("Another rank is late each time, in {}, though all ranks work about equally long in the whole "
+                    "run{}",
+                    places_of_excess(view_), where_others_wait(a_, false)));
+    if (shape_ && shape_->spread < kUsualSpread) out_.back().is_usual = true;
+  }
+
+  // Calls of a rank at the site for each call of the collective in which ranks wait most.
+  [[nodiscard]] double blocks_between_synchronisations(const WaitSite& site) const {
+    double synchronisations = 0, most = 0, blocks = 0;
+    for (const CallSite& each : a_.call_sites) {
+      if (each.function == site.function && each.symbol == site.symbol && each.line == site.line)
+        blocks = static_cast<double>(each.calls) / std::max(each.ranks, 1u);
+    }
+    for (const WaitSite& each : a_.waiting.call_sites) {
+      if (each.pattern != "wait_nxn" && each.pattern != "wait_barrier") continue;
+      if (each.waiting_seconds <= most) continue;
+      for (const CallSite& calls : a_.call_sites) {
+        if (calls.function != each.function || calls.symbol != each.symbol || calls.line != each.line) continue;
+        most = each.waiting_seconds;
+        synchronisations = static_cast<double>(calls.calls) / std::max(calls.ranks, 1u);
+      }
+    }
+    return synchronisations > 0 ? blocks / synchronisations : blocks;
+  }
+
+  // Every rank waits in this function for its predecessor, the first one for the last.
+  [[nodiscard]] bool is_closed_cycle() const {
+    std::vector<double> waited(a_.ranks);
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if ((site.pattern != "late_sender" && site.pattern != "wrong_order") || site.symbol != waits_.message->symbol)
+        continue;
+      for (std::uint32_t rank = site.first_waiter; site.waiters > 0 && rank <= site.last_waiter; ++rank)
+        waited[rank] = std::max(waited[rank], site.waiting_seconds / site.waiters);
+    }
+    return !waited.empty() &&
+           *std::ranges::min_element(waited) > 0.5 * sum(waited) / static_cast<double>(waited.size());
+  }
+
+  const RunView& view_;
+  const Application& a_;
+  std::vector<Loss>& out_;
+  WaitKinds waits_;
+  std::optional<RoundShape> shape_;
+  std::vector<double> useful_;
+  std::uint32_t slowest_ = 0;
+};
+
+}  // namespace
+
+void find_uneven_work(const RunView& view, std::vector<Loss>& out) { UnevenWork(view, out).find(); }
+
+}  // namespace ardoise::reports

@@ -1,0 +1,262 @@
+#include "reports/losses/round_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+
+#include "reports/findings/series_view.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kFewestSnapshots = 6;
+constexpr double kLeastOfRun = 0.5;
+constexpr double kSameRanks = 0.6;      // of the imbalance is that of one rank's sum
+constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
+constexpr double kShapeExplains = 0.6;  // of the variance over rounds
+constexpr double kGrows = 2.5;          // last third ÷ first third
+constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
+constexpr double kHighRound = 0.3;        // of the greatest excess
+constexpr double kInHighRounds = 0.7;   // of the excess
+constexpr double kRegular = 0.7;        // of the distances
+constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
+
+// Time outside MPI and I/O of a rank: rows are groups of ranks, columns snapshots.
+struct Matrix {
+  std::size_t rows = 0, columns = 0;
+  std::vector<double> cells, means;     // means: of columns
+  std::vector<std::uint32_t> group_of;  // by row
+  [[nodiscard]] double at(std::size_t row, std::size_t column) const { return cells[row * columns + column]; }
+  [[nodiscard]] double excess(std::size_t row, std::size_t column) const { return at(row, column) - means[column]; }
+};
+
+std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s) {
+  const SnapshotRange range = comparable(s);
+  Matrix m;
+  m.columns = range.end - range.begin;
+  if (m.columns < kFewestSnapshots || s.own_seconds.size() != s.groups * s.seconds.size()) return {};
+  for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {
+    const std::span<const double> own(s.own_seconds.data() + group * s.seconds.size() + range.begin, m.columns);
+    // A group without ranks in step.
+    if (std::ranges::all_of(own, [](double each) { return each == 0; })) continue;
+    const double ranks = std::min(s.ranks_per_group, a.ranks - group * s.ranks_per_group);
+    for (const double each : own) m.cells.push_back(each / ranks);
+    m.group_of.push_back(group);
+  }
+  m.rows = m.group_of.size();
+  if (m.rows < 2) return {};
+  m.means.resize(m.columns);
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    for (std::size_t column = 0; column < m.columns; ++column)
+      m.means[column] += m.at(row, column) / static_cast<double>(m.rows);
+  }
+  return m;
+}
+
+double mean(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - begin);
+}
+
+// Squares of the differences to the mean.
+double spread(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  const double middle = mean(values, begin, end);
+  double sum = 0;
+  for (std::size_t i = begin; i < end; ++i) sum += (values[i] - middle) * (values[i] - middle);
+  return sum;
+}
+
+// Part of the spread that a straight line explains; negative: it falls.
+double line_explains(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  const double middle = mean(values, 0, values.size()), all = spread(values, 0, values.size());
+  double product = 0, squares = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double x = static_cast<double>(i) - (n - 1) / 2;
+    product += x * (values[i] - middle);
+    squares += x * x;
+  }
+  if (!(all > 0)) return 0;
+  const double part = product * product / squares / all;
+  return product > 0 ? part : -part;
+}
+
+struct Split {
+  std::size_t at = 0;
+  double explains = 0;
+};
+Split best_split(const std::vector<double>& values) {
+  const double all = spread(values, 0, values.size());
+  Split best;
+  for (std::size_t at = 2; all > 0 && at + 2 <= values.size(); ++at) {
+    const double explains = 1 - (spread(values, 0, at) + spread(values, at, values.size())) / all;
+    if (explains > best.explains) best = {at, explains};
+  }
+  return best;
+}
+
+// The rounds with most of the excess, if they follow each other at one distance of two or more.
+struct RegularRounds {
+  std::vector<std::size_t> rounds;  // empty: they do not
+  std::size_t distance = 1;
+};
+RegularRounds regular_rounds(const std::vector<double>& excess) {
+  const double most = std::ranges::max(excess);
+  RegularRounds high;
+  double in_high = 0, all = 0;
+  for (std::size_t i = 0; i < excess.size(); ++i) {
+    all += std::max(0.0, excess[i]);
+    if (excess[i] < kHighRound * most) continue;
+    high.rounds.push_back(i);
+    in_high += excess[i];
+  }
+  if (high.rounds.size() < 3 || 2 * high.rounds.size() > excess.size() || in_high < kInHighRounds * all) return {};
+  std::map<std::size_t, std::size_t> distances;
+  for (std::size_t i = 1; i < high.rounds.size(); ++i) ++distances[high.rounds[i] - high.rounds[i - 1]];
+  const auto usual = std::ranges::max_element(distances, {}, [](const auto& each) { return each.second; });
+  const bool regular = static_cast<double>(usual->second) >= kRegular * static_cast<double>(high.rounds.size() - 1);
+  if (!regular || usual->first < 2) return {};
+  high.distance = usual->first;
+  return high;
+}
+
+// Standard deviation of a rank's rounds ÷ their mean.
+double relative_spread(const Matrix& m) {
+  double squares = 0, sum = 0;
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    const std::vector<double> own(m.cells.begin() + static_cast<std::ptrdiff_t>(row * m.columns),
+                                  m.cells.begin() + static_cast<std::ptrdiff_t>((row + 1) * m.columns));
+    squares += spread(own, 0, m.columns);
+    sum += mean(own, 0, m.columns);
+  }
+  const auto cells = static_cast<double>(m.cells.size());
+  return sum > 0 ? std::sqrt(squares / cells) / (sum / static_cast<double>(m.rows)) : 0;
+}
+
+// Correlation of the ranks' excess in rounds that are `lag` apart.
+double correlation(const Matrix& m, std::size_t lag) {
+  double both = 0, first = 0, second = 0;
+  for (std::size_t k = 0; k + lag < m.columns; ++k) {
+    for (std::size_t row = 0; row < m.rows; ++row) {
+      both += m.excess(row, k) * m.excess(row, k + lag);
+      first += m.excess(row, k) * m.excess(row, k);
+      second += m.excess(row, k + lag) * m.excess(row, k + lag);
+    }
+  }
+  return first > 0 && second > 0 ? both / std::sqrt(first * second) : 0;
+}
+
+std::size_t slowest(const Matrix& m, std::size_t column) {
+  std::size_t best = 0;
+  for (std::size_t row = 1; row < m.rows; ++row) {
+    if (m.at(row, column) > m.at(best, column)) best = row;
+  }
+  return best;
+}
+
+// Sums of `length` rounds from `first` on; rounds at both ends that fill no sum are left out.
+Matrix folded(const Matrix& m, std::size_t first, std::size_t length) {
+  Matrix sums;
+  sums.rows = m.rows;
+  sums.columns = (m.columns - first) / length;
+  sums.group_of = m.group_of;
+  sums.means.resize(sums.columns);
+  sums.cells.resize(sums.rows * sums.columns);
+  for (std::size_t column = 0; column < sums.columns; ++column) {
+    for (std::size_t i = 0; i < length; ++i) {
+      const std::size_t of = first + column * length + i;
+      sums.means[column] += m.means[of];
+      for (std::size_t row = 0; row < m.rows; ++row) sums.cells[row * sums.columns + column] += m.at(row, of);
+    }
+  }
+  return sums;
+}
+
+// Late ranks come back, or the lateness goes on by the same distance.
+bool is_moving(const Matrix& m) {
+  for (std::size_t lag = 1; lag <= m.columns / 2; ++lag) {
+    if (correlation(m, lag) >= kReturns) return true;
+  }
+  std::map<std::size_t, std::size_t> steps;
+  for (std::size_t k = 1; k < m.columns; ++k) ++steps[(slowest(m, k) + m.rows - slowest(m, k - 1)) % m.rows];
+  const auto usual = std::ranges::max_element(steps, {}, [](const auto& each) { return each.second; });
+  return static_cast<double>(usual->second) >= kRegular * static_cast<double>(m.columns - 1);
+}
+
+// The ranks are the same in all rounds: how does their excess change?
+void judge_time(const std::vector<double>& excess, RoundShape& shape) {
+  const std::size_t third = excess.size() / 3, count = excess.size();
+  const double line = line_explains(excess);
+  const Split split = best_split(excess);
+  if (line >= kShapeExplains && line >= split.explains &&
+             mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
+    shape.shape = Shape::growing;
+    shape.before = mean(excess, 0, std::max<std::size_t>(1, count / 10));
+    shape.after = mean(excess, count - std::max<std::size_t>(1, count / 10), count);
+  } else if (split.explains >= kShapeExplains) {
+    shape.before = mean(excess, 0, split.at);
+    shape.after = mean(excess, split.at, count);
+    const double low = std::max(0.0, std::min(shape.before, shape.after)), high = std::max(shape.before, shape.after);
+    if (high > kStepRatio * low) {
+      shape.shape = Shape::changed;
+      shape.from = split.at;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<RoundShape> round_shape(const Application& a) {
+  const SnapshotSeries* const series = find_series(a.snapshots, "iteration");
+  if (series == nullptr || a.ranks < 2) return {};
+  const double covered = std::accumulate(series->seconds.begin(), series->seconds.end(), 0.0);
+  if (covered < kLeastOfRun * a.wall_seconds) return {};
+  const std::optional<Matrix> matrix = matrix_of(a, *series);
+  if (!matrix) return {};
+  // Lateness in every n-th round is judged by sums of n rounds.
+  std::vector<double> most(matrix->columns);
+  for (std::size_t column = 0; column < most.size(); ++column)
+    most[column] = matrix->excess(slowest(*matrix, column), column);
+  const RegularRounds regular = regular_rounds(most);
+  const bool fold = !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
+  const Matrix m = fold ? folded(*matrix, regular.rounds[0] % regular.distance, regular.distance) : *matrix;
+  RoundShape shape;
+  shape.series = series;
+  shape.spread = relative_spread(m);
+  std::vector<double> sums(m.rows);
+  for (std::size_t column = 0; column < m.columns; ++column) {
+    shape.imbalance += m.excess(slowest(m, column), column);
+    for (std::size_t row = 0; row < m.rows; ++row) sums[row] += m.excess(row, column);
+  }
+  const double latest = std::ranges::max(sums);
+  if (latest < kSameRanks * shape.imbalance) {
+    shape.shape = is_moving(m) ? Shape::moving : Shape::random;
+    return shape;
+  }
+  std::vector<double> excess(m.columns);
+  double late = 0;
+  for (std::size_t row = 0; row < m.rows; ++row) {
+    if (sums[row] < kLateInRounds * latest) continue;
+    ++late;
+    for (std::uint32_t i = 0; i < series->ranks_per_group; ++i) {
+      const std::uint32_t rank = m.group_of[row] * series->ranks_per_group + i;
+      if (rank < a.ranks) shape.ranks.push_back(rank);
+    }
+    for (std::size_t column = 0; column < m.columns; ++column) excess[column] += m.excess(row, column);
+  }
+  for (double& each : excess) each /= late;
+  judge_time(excess, shape);
+  const std::size_t begin = comparable(*series).begin;
+  if (shape.shape == Shape::steady && fold) {
+    shape.shape = Shape::periodic;
+    shape.rounds = regular.rounds;
+    for (std::size_t& each : shape.rounds) each += begin;
+  }
+  shape.from = begin + (fold ? regular.rounds[0] % regular.distance + shape.from * regular.distance : shape.from);
+  return shape;
+}
+
+}  // namespace ardoise::reports

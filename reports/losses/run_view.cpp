@@ -1,0 +1,196 @@
+#include "reports/losses/run_view.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "reports/findings/thread_work.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kMostUnknown = 0.3;     // of the path
+constexpr double kFewestTests = 100;     // of a rank at one site: it polls
+constexpr double kHubShare = 0.9;        // of all messages
+constexpr double kHardlyWorks = 0.2;     // of the mean of the others
+constexpr double kSeveralThreads = 1.2;  // samples of all threads ÷ work of the first ones
+
+bool tests(const std::string& function) {
+  return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
+}
+
+void add_calls(const Application& a, RunView& view) {
+  for (const PathPart& part : a.waiting.critical_path) {
+    if (part.kind != "mpi") continue;
+    PathCall call;
+    call.part = &part;
+    call.site = find_call_site(a, part);
+    call.seconds = part.seconds;
+    double most = 0;
+    for (const WaitSite& wait : a.waiting.call_sites) {
+      if (wait.function != part.function || wait.symbol != part.symbol || wait.source_file != part.source_file ||
+          wait.line != part.line)
+        continue;
+      call.waiting += wait.waiting_seconds;
+      if (wait.waiting_seconds <= most) continue;
+      most = wait.waiting_seconds;
+      call.pattern = wait.pattern;
+      call.awaited = wait.awaited;
+    }
+    if (call.site != nullptr && call.site->calls > 0) {
+      const auto calls = static_cast<double>(call.site->calls);
+      call.calls_per_rank = calls / std::max(call.site->ranks, 1u);
+      call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
+      call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
+    }
+    view.calls.push_back(std::move(call));
+  }
+  std::ranges::stable_sort(view.calls, std::ranges::greater{}, &PathCall::seconds);
+}
+
+std::optional<Hub> find_hub(const Application& a) {
+  if (a.ranks < 3) return {};
+  std::vector<double> in(a.ranks), out(a.ranks);
+  std::vector<std::uint32_t> partners(a.ranks);
+  double all = 0;
+  for (const Edge& edge : a.edges) {
+    if (edge.source == edge.target || edge.messages == 0) continue;
+    const auto messages = static_cast<double>(edge.messages);
+    out[edge.source] += messages;
+    in[edge.target] += messages;
+    ++partners[edge.source];
+    ++partners[edge.target];
+    all += messages;
+  }
+  const auto of_rank = [&](std::uint32_t rank) { return in[rank] + out[rank]; };
+  std::uint32_t most = 0;
+  for (std::uint32_t rank = 1; rank < a.ranks; ++rank) {
+    if (of_rank(rank) > of_rank(most)) most = rank;
+  }
+  if (all == 0 || of_rank(most) < kHubShare * all || partners[most] < a.ranks - 1) return {};
+  return Hub{most, in[most] > 0.3 * of_rank(most), out[most] > 0.3 * of_rank(most), of_rank(most) / (a.ranks - 1)};
+}
+
+// The ranks over which useful work is averaged.
+std::vector<std::uint32_t> workers_of(const RunView& view) {
+  std::vector<std::uint32_t> ranks(view.times.size());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  if (!view.hub || !view.hub->takes || !view.hub->gives) return ranks;
+  double others = 0;
+  for (const std::uint32_t rank : ranks) others += rank == view.hub->rank ? 0 : view.times[rank].computing;
+  others /= static_cast<double>(ranks.size() - 1);
+  if (view.times[view.hub->rank].computing < kHardlyWorks * others) std::erase(ranks, view.hub->rank);
+  return ranks;
+}
+
+// Splits the path outside of MPI that no sample covers, by what each of its ranks did outside MPI in the whole run.
+void split_other(const PathPart& part, double kernel, RunView& view) {
+  double listed = 0;
+  for (const RankSeconds& each : part.by_rank) listed += each.seconds;
+  std::vector<RankSeconds> ranks = part.by_rank;
+  if (ranks.empty()) ranks.push_back({part.rank, part.rank_seconds});
+  if (listed <= 0) listed = part.rank_seconds;
+  const double scale = listed > 0 ? part.seconds / listed : 0;
+  for (const RankSeconds& each : ranks) {
+    const RankTime& time = view.times[each.rank];
+    const double all = time.io + time.waiting + time.blocked + kernel;
+    const double explained = all > 0 ? std::min(1.0, each.seconds / all) : 0;
+    const OutsideTimes of_rank{time.io * explained, time.waiting * explained, time.blocked * explained,
+                               kernel * explained};
+    view.path.io += of_rank.io * scale;
+    view.path.processor += of_rank.processor * scale;
+    view.path.asleep += of_rank.asleep * scale;
+    view.path.kernel += of_rank.kernel * scale;
+    view.path_work += std::max(0.0, each.seconds - all) * scale;  // sampling missed it
+    view.io_ranks.push_back({each.rank, of_rank.io});
+    view.processor_ranks.push_back({each.rank, of_rank.processor});
+    view.asleep_ranks.push_back({each.rank, of_rank.asleep});
+  }
+  for (auto* list : {&view.io_ranks, &view.processor_ranks, &view.asleep_ranks})
+    std::ranges::stable_sort(*list, std::ranges::greater{}, &RankSeconds::seconds);
+}
+
+void add_work(const Application& a, double kernel, RunView& view) {
+  std::set<std::string> polling;  // functions that test
+  for (std::uint32_t i = 0; i < view.calls.size(); ++i) {
+    const PathCall& call = view.calls[i];
+    if (!tests(call.part->function) || call.calls_per_rank < kFewestTests) continue;
+    view.polled_sites.push_back(i);
+    view.polling += call.seconds;
+    if (!call.part->symbol.empty()) polling.insert(call.part->symbol);
+  }
+  const auto workers = static_cast<double>(view.workers.size());
+  for (const std::uint32_t rank : view.workers) {
+    const RankTime& time = view.times[rank];
+    view.mean_work += std::max(0.0, time.computing - kernel) / workers;
+    view.mean.io += time.io / workers;
+    view.mean.processor += time.waiting / workers;
+    view.mean.asleep += time.blocked / workers;
+  }
+  view.mean.kernel = kernel;
+  // Samples are of all threads, the path is of first threads.
+  double sampled = 0;  // outside of calls, of a rank
+  for (std::size_t i = 0; i < a.samples.threads.self.size(); ++i)
+    sampled += (a.samples.threads.self[i] - a.samples.threads.in_calls[i]) / std::max(a.ranks, 1u);
+  const bool threads = sampled > kSeveralThreads * (view.mean_work + kernel);
+  std::map<std::string, double> mean;
+  for (const SampledFunction& f : a.samples.functions) {
+    if (f.kind == "code") mean[f.symbol] += f.self / std::max(a.ranks, 1u);
+  }
+  double polled_mean = 0;
+  for (const PathPart& part : a.waiting.critical_path) {
+    if (part.kind == "io") {
+      view.path.io += part.seconds;
+      view.io_ranks.insert(view.io_ranks.end(), part.by_rank.begin(), part.by_rank.end());
+    }
+    if (part.kind != "computation") continue;
+    if (polling.contains(part.symbol)) {
+      view.polling += part.seconds;
+      polled_mean += mean[part.symbol];
+      mean[part.symbol] = 0;
+      continue;
+    }
+    view.path_work += part.seconds;
+    view.work.push_back({&part, part.seconds, threads ? part.seconds : mean[part.symbol]});
+  }
+  if (!threads) view.mean_work = std::max(0.0, view.mean_work - polled_mean);
+  std::ranges::stable_sort(view.work, std::ranges::greater{}, &PathWork::excess);
+}
+
+}  // namespace
+
+const CallSite* find_call_site(const Application& a, const PathPart& part) {
+  const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& site) {
+    return site.function == part.function && site.symbol == part.symbol && site.source_file == part.source_file &&
+           site.line == part.line;
+  });
+  return found == a.call_sites.end() ? nullptr : &*found;
+}
+
+double RunView::waiting() const {
+  const auto& seconds = app.waiting.per_rank.waiting_seconds;
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+}
+
+RunView::RunView(const Application& a) : app(a) {
+  const Waiting& waiting = a.waiting;
+  const double path_seconds = waiting.critical_path_seconds + waiting.critical_path_elsewhere_seconds;
+  run = std::max(a.wall_seconds, path_seconds);
+  times = times_of_ranks(a);
+  if (waiting.critical_path.empty() || !(path_seconds > 0) || times.size() != a.ranks ||
+      waiting.unresolved.critical_path_seconds > kMostUnknown * run)
+    return;
+  known = true;
+  hub = find_hub(a);
+  workers = workers_of(*this);
+  add_calls(a, *this);
+  const double kernel = a.samples.unit == "seconds" ? a.samples.kernel / std::max(a.ranks, 1u) : 0;
+  add_work(a, kernel, *this);
+  for (const PathPart& part : waiting.critical_path) {
+    if (part.kind == "other") split_other(part, kernel, *this);
+  }
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,77 @@
+// What a run shows of its losses: its critical path by activity, beside the time that all ranks spent in the same.
+// The path is as long as the run, so
+//
+//   run time - mean useful work of a rank = (work on the path - mean work) + everything else on the path,
+//
+// and each second on the right is one that a loss can have as its ceiling (Böhme et al., IPDPS 2012: critical-path
+// imbalance). Built once for all rules; pointers are into the application.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/findings/efficiency.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::reports {
+
+// Work of a function on the path.
+struct PathWork {
+  const PathPart* part = nullptr;
+  double seconds = 0;  // on the path
+  double mean = 0;     // of the ranks' first threads, over all ranks
+  [[nodiscard]] double excess() const { return seconds - mean; }
+};
+
+// MPI calls of a call site on the path.
+struct PathCall {
+  const PathPart* part = nullptr;
+  const CallSite* site = nullptr;  // nullptr: its row is not in the table
+  double seconds = 0;              // on the path
+  double waiting = 0;              // rank-seconds of waiting in its calls
+  std::string pattern;             // of most of it
+  std::uint32_t awaited = kNoRank;
+  double calls_per_rank = 0, bytes_per_call = 0;
+  double wait_free = 0;  // rank-seconds in its calls without waiting
+};
+
+// One rank exchanges messages with all others, and these hardly with each other.
+struct Hub {
+  std::uint32_t rank = 0;
+  bool takes = false, gives = false;  // most messages end there; begin there
+  double messages_per_rank = 0;       // between the hub and another rank
+};
+
+// Time on the path outside of MPI that no sample covers, and the same as means over ranks.
+struct OutsideTimes {
+  double io = 0, processor = 0, asleep = 0, kernel = 0;
+};
+
+struct RunView {
+  explicit RunView(const Application& application);
+
+  const Application& app;
+  bool known = false;  // false: there is no path, or a large part of it is unknown; the rest is empty
+  double run = 0;      // s
+  std::vector<RankTime> times;
+  std::vector<std::uint32_t> workers;       // the ranks over which means are taken: without a hub that hardly works
+  std::vector<PathWork> work;               // by excess, descending
+  std::vector<PathCall> calls;              // by seconds, descending
+  double path_work = 0, mean_work = 0;      // s; work that only tests for messages is not included
+  double polling = 0;                       // such work and its tests on the path
+  std::vector<std::uint32_t> polled_sites;  // indices into calls
+  OutsideTimes path, mean;
+  std::vector<RankSeconds> io_ranks, asleep_ranks, processor_ranks;  // on the path; descending
+  std::optional<Hub> hub;
+
+  [[nodiscard]] double share(double seconds) const { return run > 0 ? seconds / run : 0; }
+  [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
+  [[nodiscard]] double waiting() const;  // rank-seconds
+};
+
+// The site of the table for calls of `function` from this place; nullptr: none.
+[[nodiscard]] const CallSite* find_call_site(const Application& application, const PathPart& part);
+
+}  // namespace ardoise::reports

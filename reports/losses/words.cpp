@@ -1,0 +1,52 @@
+#include "reports/losses/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kRanges = 4;
+
+std::string called_from(const std::string& function, const std::string& caller) {
+  return caller.empty() ? in_sentence(function) : fmt::format("{}, called from {}", in_sentence(function), caller);
+}
+
+}  // namespace
+
+std::string ranks_in_words(const Application& a, std::vector<std::uint32_t> ranks) {
+  std::ranges::sort(ranks);
+  if (ranks.empty() || ranks.size() == a.ranks) return a.ranks == 1 ? "the rank" : fmt::format("all {} ranks", a.ranks);
+  for (std::uint32_t& rank : ranks) rank = a.world_rank(rank);
+  if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
+  return fmt::format("ranks {} ({} of {})", rank_ranges(ranks, kRanges), ranks.size(), a.ranks);
+}
+
+std::string name_of_work(const Application& a, const PathWork& work) {
+  return in_sentence(name_as_sampled(a.samples, work.part->symbol, work.part->source_file, work.part->line));
+}
+
+std::string name_of_call(const PathCall& call) {
+  const bool known = !call.part->symbol.empty() || !call.part->source_file.empty();
+  if (known) return called_from(call.part->function, in_sentence(name_of(*call.part)));
+  return called_from(call.part->function, call.site == nullptr ? "" : in_sentence(name_of(*call.site)));
+}
+
+std::string name_of_site(const WaitSite& site) { return called_from(site.function, in_sentence(name_of(site))); }
+
+const WaitSite* main_wait(const Application& a) {
+  const auto most = std::ranges::max_element(a.waiting.call_sites, {}, &WaitSite::waiting_seconds);
+  return most == a.waiting.call_sites.end() || !(most->waiting_seconds > 0) ? nullptr : &*most;
+}
+
+std::string where_others_wait(const Application& a, bool one_rank) {
+  const WaitSite* const site = main_wait(a);
+  if (site == nullptr) return "";
+  return fmt::format("; the others wait for {} in {}", one_rank ? "it" : "them", name_of_site(*site));
+}
+
+}  // namespace ardoise::reports

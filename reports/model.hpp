@@ -256,9 +256,13 @@ struct Waiting {
 // Per-rank sums, index = rank.
 struct RankSummary {
   std::vector<double> wall_seconds, mpi_seconds, io_seconds;
+  // The parts of mpi_seconds and io_seconds in the thread that called MPI_Init.
+  std::vector<double> first_mpi_seconds, first_io_seconds;
   // Counted by the kernel between MPI_Init and MPI_Finalize; 0: unknown.
   std::vector<double> cpu_seconds;      // CPU time of the thread that called MPI_Init
   std::vector<double> waiting_seconds;  // that thread was runnable and waited for a processor
+  // How often that thread was seen asleep or blocked, outside of MPI and I/O calls, and in them. Both 0: unknown.
+  std::vector<std::uint32_t> asleep_outside, asleep_inside;
   std::vector<double> process_cpu_seconds;
   std::vector<std::uint64_t> peak_memory_bytes;  // peak resident set since the start of the process
   std::vector<std::uint32_t> host;               // index into Application::hosts

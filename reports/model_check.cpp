@@ -251,6 +251,10 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
   check_cells(check, at + ".first_processor", times.first_processor, ranks);
   check_cells(check, at + ".host_processors", times.host_processors, ranks);
   check_cells(check, at + ".host", times.host, ranks);
+  check_cells(check, at + ".first_mpi_seconds", times.first_mpi_seconds, ranks);
+  check_cells(check, at + ".first_io_seconds", times.first_io_seconds, ranks);
+  check_cells(check, at + ".asleep_outside", times.asleep_outside, ranks);
+  check_cells(check, at + ".asleep_inside", times.asleep_inside, ranks);
   check_together(check, at,
                  {{"wall_seconds", times.wall_seconds.size()},
                   {"io_seconds", times.io_seconds.size()},
@@ -266,6 +270,11 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
                  {{"processors", times.processors.size()},
                   {"first_processor", times.first_processor.size()},
                   {"host_processors", times.host_processors.size()}});
+  check_together(check, at,
+                 {{"first_mpi_seconds", times.first_mpi_seconds.size()},
+                  {"first_io_seconds", times.first_io_seconds.size()},
+                  {"asleep_outside", times.asleep_outside.size()},
+                  {"asleep_inside", times.asleep_inside.size()}});
   check.require(times.peak_memory_bytes.size() <= times.host.size(), "{}.host is missing", at);
 }
 

@@ -252,7 +252,9 @@ struct UsageDefinition {
   std::uint32_t processors;       // processors that they may use
   std::uint32_t first_processor;  // the lowest of them
   std::uint32_t host_processors;  // online
-  std::uint32_t reserved;
+  // Looks from outside that found that thread asleep or blocked: outside of MPI and I/O calls, and in them. Their ratio
+  // is that of the times.
+  std::uint32_t asleep_outside, asleep_in_mpi, asleep_in_io;
 };
 
 // The memory of the process over time. `points` times MemoryPoint follow in order of time. Strings: none.

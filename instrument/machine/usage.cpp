@@ -1,7 +1,5 @@
 #include "instrument/machine/usage.hpp"
 
-#include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,8 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
-#include <string_view>
 
 #include "instrument/machine/thread_tasks.hpp"
 
@@ -21,28 +17,11 @@ std::uint64_t nanoseconds(const timeval& time) {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_usec) * 1000u;
 }
 
-// The second number of schedstat: Documentation/scheduler/sched-stats.
-std::uint64_t waiting_time_of(std::uint32_t tid) {
-  std::array<char, 64> path{};
-  fmt::format_to_n(path.data(), path.size() - 1, "/proc/self/task/{}/schedstat", tid);
-  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.data(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return 0;
-  std::array<char, 128> buffer{};
-  const long got = ::syscall(SYS_read, descriptor, buffer.data(), buffer.size());
-  ::syscall(SYS_close, descriptor);
-  std::string_view text(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-  text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
-  std::uint64_t waiting = 0;
-  std::from_chars(text.data(), text.data() + text.size(), waiting);
-  return waiting;
-}
-
 }  // namespace
 
 Usage read_usage(std::uint32_t tid) noexcept {
   Usage usage;
   usage.cpu_ns = cpu_time_of(tid);
-  usage.waiting_ns = waiting_time_of(tid);
   rusage process{};
   if (::syscall(SYS_getrusage, RUSAGE_SELF, &process) == 0) {
     usage.process_cpu_ns = nanoseconds(process.ru_utime) + nanoseconds(process.ru_stime);

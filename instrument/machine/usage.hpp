@@ -1,5 +1,5 @@
-// The kernel's own counts for this process: CPU time, time in which a thread was ready but waited for a processor,
-// memory. Uses direct system calls, since the library's open() and read() are hooked.
+// The kernel's own counts for this process: CPU time, memory. Uses direct system calls, since the library's open() and
+// read() are hooked.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@ namespace ardoise::instrument {
 
 struct Usage {
   std::uint64_t cpu_ns = 0;             // of one thread
-  std::uint64_t waiting_ns = 0;         // of that thread: ready to run but not running (the kernel's schedstat)
   std::uint64_t process_cpu_ns = 0;     // of all threads, including those that ended
   std::uint64_t peak_memory_bytes = 0;  // greatest resident set so far
 };

@@ -29,6 +29,7 @@
 #include "instrument/process/session/session.hpp"
 #include "instrument/process/watch/control.hpp"
 #include "instrument/process/watch/process_state_writer.hpp"
+#include "instrument/process/watch/thread_state.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/window_files.hpp"
@@ -139,6 +140,25 @@ std::size_t count_helpers() {
   }));
 }
 
+// How the thread that called MPI_Init uses processors.
+void watch_first_thread() noexcept {
+  if (session.load(std::memory_order_acquire) != measured_session) return;
+  measured_session->recorder.threads.for_each_owned([](const ThreadRecorder& thread) {
+    if (thread.number() == 0) measured_session->watch->look(ThreadState::place_of(thread));
+  });
+}
+
+// A task of the survivor that is due less often than the survivor wakes up. Milliseconds.
+struct Periodic {
+  long period = 0, since = 0;
+
+  bool is_due(long passed) noexcept {
+    if ((since += passed) < period) return false;
+    since = 0;
+    return true;
+  }
+};
+
 // Prepares the files for a launch with an output folder.
 void prepare_survivor(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
   const std::string folder = output_folder_of(analyzer_command);
@@ -149,18 +169,17 @@ void prepare_survivor(Session& made, const PackIdentity& identity, const char* a
   state_writer = new ProcessStateWriter(made, identity, folder, seconds, count_helpers());
   control = new Control(made, identity, own_program().name, folder);
   constexpr long kCheckMilliseconds = 500;
-  static const long state_milliseconds =
-      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kCheckMilliseconds) : kCheckMilliseconds;
-  static const long check_milliseconds = std::min(state_milliseconds, control_check_milliseconds(folder));
+  static constexpr long kLookMilliseconds = 50;
+  static Periodic states{seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kCheckMilliseconds)
+                                     : kCheckMilliseconds},
+      controls{control_check_milliseconds(folder)}, looks{kLookMilliseconds};
+  static const long check_milliseconds = std::min({states.period, controls.period, looks.period});
   start_survivor({.after_death = write_unsent,
                   .check =
                       []() noexcept {
-                        control->check();
-                        // its own checks are slower
-                        static long since = 0;
-                        if ((since += check_milliseconds) < state_milliseconds) return;
-                        since = 0;
-                        state_writer->check();
+                        if (looks.is_due(check_milliseconds)) watch_first_thread();
+                        if (controls.is_due(check_milliseconds)) control->check();
+                        if (states.is_due(check_milliseconds)) state_writer->check();
                       },
                   .end_checks =
                       []() noexcept {

@@ -71,6 +71,8 @@ struct RankLedger {
   instrument::ClassLedger mpi{}, posix{}, samples{};  // of the latest pack
   std::uint64_t blocked_ticks = 0;                    // of the latest pack
   std::uint64_t sending_ticks = 0;                    // of the latest pack
+  // In calls of all threads, and of the thread that called MPI_Init, as far as received: for their ratio.
+  std::uint64_t mpi_ticks = 0, first_mpi_ticks = 0, posix_ticks = 0, first_posix_ticks = 0;
   std::uint64_t origin_tick = 0;                      // origin of the program's time on this rank's clock; 0: unknown
   std::uint64_t last_tick = 0;                        // latest of all records
   double ticks_per_second = 0;                        // of the latest pack; 0: unknown

@@ -11,7 +11,7 @@ namespace {
 
 using instrument::PackClass;
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr auto kMpi = static_cast<std::uint16_t>(PackClass::kMpi),
                kPosix = static_cast<std::uint16_t>(PackClass::kPosix);
 
@@ -23,6 +23,10 @@ void add(RankLedger& into, const RankLedger& more) {
   sum.posix_received = into.posix_received + more.posix_received;
   sum.samples_received = into.samples_received + more.samples_received;
   sum.queries = into.queries + more.queries;
+  sum.mpi_ticks = into.mpi_ticks + more.mpi_ticks;
+  sum.first_mpi_ticks = into.first_mpi_ticks + more.first_mpi_ticks;
+  sum.posix_ticks = into.posix_ticks + more.posix_ticks;
+  sum.first_posix_ticks = into.first_posix_ticks + more.first_posix_ticks;
   sum.last_tick = std::max(into.last_tick, more.last_tick);
   sum.threads = std::max(into.threads, more.threads);
   sum.complete = std::max(into.complete, more.complete);
@@ -80,9 +84,11 @@ void Accounts::add(Recorded::Scratch& scratch, const MpiSpan& span) {
   const auto sums = [&](const instrument::MpiRecord& record) -> Sums& {
     return recorded_.at(scratch, *span.header, key(kMpi, static_cast<std::uint16_t>(record.function())));
   };
+  std::uint64_t ticks = 0;
   instrument::for_each_event(
       span.records,
       [&](const instrument::MpiEvent& event) {
+        ticks += event.duration;
         const Moved bytes = moved(event);
         sums(event.record).add({1, event.duration, bytes.sent, bytes.received, bytes.size});
       },
@@ -95,6 +101,17 @@ void Accounts::add(Recorded::Scratch& scratch, const MpiSpan& span) {
       [&](const instrument::StartedExtension& started) {
         sums(record_of(started.word)).add({0, 0, started.bytes, 0, started.bytes});
       });
+  add_ticks(*span.header, ticks, 0);
+}
+
+void Accounts::add_ticks(const instrument::PackHeader& header, std::uint64_t mpi, std::uint64_t posix) {
+  const bool is_first = header.thread == 0;
+  const auto guard = locks_.lock(header.rank);
+  RankLedger& ledger = ranks_[header.rank].ledger;
+  ledger.mpi_ticks += mpi;
+  ledger.posix_ticks += posix;
+  ledger.first_mpi_ticks += is_first ? mpi : 0;
+  ledger.first_posix_ticks += is_first ? posix : 0;
 }
 
 Accounts::Sums Accounts::posix_sums(std::uint16_t function, std::uint64_t calls, std::uint64_t ticks,
@@ -105,24 +122,30 @@ Accounts::Sums Accounts::posix_sums(std::uint16_t function, std::uint64_t calls,
 }
 
 void Accounts::add(Recorded::Scratch& scratch, const PosixSpan& span) {
+  std::uint64_t ticks = 0;
   for (const auto& record : span.records) {
     if (record.function >= instrument::kPosixFunctionCount) continue;
+    ticks += record.duration;
     recorded_.at(scratch, *span.header, key(kPosix, record.function))
         .add(posix_sums(record.function, 1, record.duration, record.bytes));
   }
+  add_ticks(*span.header, 0, ticks);
 }
 
 void Accounts::add(Recorded::Scratch& scratch, const AggregateSpan& span) {
   using instrument::AggregatePart;
+  std::uint64_t mpi = 0, io = 0;
   for (const auto& record : span.records) {
     if (!is_known(record)) continue;
     const bool posix = record.part == AggregatePart::kPosix;
     if (posix && record.function >= instrument::kPosixFunctionCount) continue;
     Sums sums;
     if (posix) {
+      io += record.ticks;
       sums = posix_sums(record.function, record.calls, record.ticks, record.bytes);
     } else if (record.part == AggregatePart::kCall) {
       const Moved bytes = moved(record);
+      mpi += record.ticks;
       sums = {record.calls, record.ticks, bytes.sent, bytes.received, bytes.size};
     } else if (record.part == AggregatePart::kCompletion && tells_bytes(record)) {
       sums = {0, 0, 0, record.bytes, record.bytes};
@@ -133,6 +156,7 @@ void Accounts::add(Recorded::Scratch& scratch, const AggregateSpan& span) {
     }
     recorded_.at(scratch, *span.header, key(posix ? kPosix : kMpi, record.function)).add(sums);
   }
+  add_ticks(*span.header, mpi, io);
 }
 
 void Accounts::set_totals(const TotalsSpan& span) {

@@ -56,6 +56,8 @@ class Accounts {
   void add(Recorded::Scratch& scratch, const MpiSpan& span);
   void add(Recorded::Scratch& scratch, const PosixSpan& span);
   void add(Recorded::Scratch& scratch, const AggregateSpan& span);
+  // A pack's ticks in calls.
+  void add_ticks(const instrument::PackHeader& header, std::uint64_t mpi, std::uint64_t posix);
   void set_totals(const TotalsSpan& span);
 
   std::string level_;

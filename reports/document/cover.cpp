@@ -40,8 +40,8 @@ Table programs(const Run& run) {
     const auto efficiency = [&](double e) {
       return facts.efficiency.known && a.ranks > 1 ? Cell{ratio(e)} : Cell{"–"};
     };
-    table.rows.push_back({code(a.name), exact(a.ranks), seconds(a.wall_seconds), share(facts.share(facts.mpi_seconds)),
-                          share(facts.share(facts.io_seconds)), efficiency(facts.efficiency.load_balance),
+    table.rows.push_back({code(a.name), exact(a.ranks), seconds(a.wall_seconds), share(facts.mpi_share()),
+                          share(facts.io_share()), efficiency(facts.efficiency.load_balance),
                           efficiency(facts.efficiency.communication), efficiency(facts.efficiency.parallel)});
   }
   return table;

@@ -30,26 +30,29 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     RankTime& time = times[i];
     time.wall = ranks.wall_seconds[i];
-    // Calls of concurrent threads may sum to more than the wall time.
-    time.mpi = std::min(ranks.mpi_seconds[i], time.wall);
-    time.io = ranks.io_seconds.empty() ? 0 : std::min(ranks.io_seconds[i], time.wall - time.mpi);
-    const double outside = time.wall - time.mpi - time.io;
-    const double cpu = i < ranks.cpu_seconds.size() ? ranks.cpu_seconds[i] : 0;
+    // Other threads may do I/O, or call MPI, while the first one works.
+    const bool knows_first = i < ranks.first_mpi_seconds.size();
+    time.mpi = std::min((knows_first ? ranks.first_mpi_seconds : ranks.mpi_seconds)[i], time.wall);
+    const std::vector<double>& io = knows_first ? ranks.first_io_seconds : ranks.io_seconds;
+    time.io = io.empty() ? 0 : std::min(io[i], time.wall - time.mpi);
+    const double inside = time.mpi + time.io, outside = time.wall - inside;
+    const double cpu = i < ranks.cpu_seconds.size() ? std::min(ranks.cpu_seconds[i], time.wall) : 0;
     if (cpu <= 0) {
       time.computing = outside;
       continue;
     }
     time.has_kernel_times = true;
-    const double waited = ranks.waiting_seconds[i], asleep = std::max(0.0, time.wall - cpu - waited);
-    time.computing = std::min(outside, cpu * outside_calls[i]);
-    // Waiting for a processor is spread in proportion to CPU time.
-    time.waiting = std::min(outside - time.computing, waited * time.computing / cpu);
-    time.blocked = std::min(outside - time.computing - time.waiting, asleep);
-    // The remainder was not asleep: an error of the estimate.
-    const double left = outside - time.computing - time.waiting - time.blocked;
-    const double more = std::min(left, std::max(0.0, cpu - time.computing));
-    time.computing += more;
-    time.waiting += left - more;
+    time.computing = std::clamp(cpu * outside_calls[i], std::max(0.0, cpu - inside), std::min(cpu, outside));
+    const double waited = std::min(ranks.waiting_seconds[i], time.wall - cpu), asleep = time.wall - cpu - waited;
+    // Without CPU time: waiting for a processor, or asleep.
+    const double idle_outside = outside - time.computing, idle_inside = inside - (cpu - time.computing);
+    const double least = std::max(0.0, asleep - idle_inside), most = std::min(asleep, idle_outside);
+    const double seen_outside = i < ranks.asleep_outside.size() ? ranks.asleep_outside[i] : 0,
+                 seen = seen_outside + (i < ranks.asleep_inside.size() ? ranks.asleep_inside[i] : 0);
+    // Never seen asleep: waiting for a processor is spread like CPU time.
+    const double likely = seen > 0 ? asleep * seen_outside / seen : idle_outside - waited * time.computing / cpu;
+    time.blocked = std::clamp(likely, least, std::max(least, most));
+    time.waiting = idle_outside - time.blocked;
     time.mpi_without_processor = std::clamp(waited - time.waiting, 0.0, time.mpi);
   }
   return times;

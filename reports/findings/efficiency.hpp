@@ -10,8 +10,9 @@
 namespace ardoise::reports {
 
 // The wall time of a rank (of the thread that called MPI_Init) by activity; the parts add up to `wall`. MPI and I/O are
-// exact. The rest is split by the kernel's CPU time and processor waiting time of the thread and by the share of its
-// samples outside calls: estimates. Without kernel statistics all of it counts as computing.
+// exact. The rest is split by the kernel's CPU time and processor waiting time of the thread, by the share of its
+// samples outside calls, and by the looks that found it asleep: estimates. Without kernel statistics all of it counts
+// as computing.
 struct RankTime {
   double wall = 0;
   double mpi = 0, io = 0;

@@ -9,6 +9,7 @@
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/rank_moves.hpp"
+#include "reports/findings/round_noise.hpp"
 #include "reports/findings/series_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -17,7 +18,6 @@ namespace {
 
 constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times the growth of the others
 constexpr double kLeastCost = 0.02;                      // of the run
-constexpr double kPairsInOrder = 0.6;
 
 // By snapshot: mean time outside MPI and I/O of some points minus that of the others.
 std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves,
@@ -31,23 +31,6 @@ std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& mo
       ahead[at] += weight * s.own_seconds[moves.groups[point] * s.seconds.size() + at];
   }
   return ahead;
-}
-
-// Whether most pairs of tenths grow.
-bool grows(const std::vector<double>& values, SnapshotRange range) {
-  constexpr std::size_t kParts = 10;
-  std::vector<double> medians;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    const auto at = [&, range](std::size_t i) {
-      return values.begin() + static_cast<std::ptrdiff_t>(range.begin + (range.end - range.begin) * i / kParts);
-    };
-    medians.push_back(median({at(part), at(part + 1)}));
-  }
-  std::size_t in_order = 0, pairs = 0;
-  for (std::size_t i = 0; i < kParts; ++i) {
-    for (std::size_t later = i + 1; later < kParts; ++later, ++pairs) in_order += medians[later] > medians[i] ? 1 : 0;
-  }
-  return static_cast<double>(in_order) >= kPairsInOrder * static_cast<double>(pairs);
 }
 
 double growth_of(const RankMoves& moves, std::span<const std::uint32_t> some) {
@@ -92,7 +75,8 @@ void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Fi
   double cost = 0;  // additional waiting of the others compared with the first part
   for (std::size_t i = range.begin; i < range.end; ++i) cost += std::max(0.0, ahead[i] - std::max(0.0, at_first));
   const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
-  if (share < kLeastCost || !grows(ahead, range)) return;
+  if (share < kLeastCost || !trend_exceeds_noise(std::span(ahead).subspan(range.begin, range.end - range.begin)))
+    return;
   const std::size_t last = moves.parts.size() - 1;
   const double before = moves.centre(drifting, 0).x, now = moves.centre(drifting, last).x;
   const std::string ranks = ranks_of_points(facts.app, s, moves, drifting);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/round_noise.hpp"
 #include "reports/findings/series_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -23,7 +25,7 @@ constexpr double kStep = 1.25;                // ratio of the iterations after a
 constexpr double kOnItsSide = 0.85;           // share of the iterations that lie on their side of the change
 constexpr double kOfTheStep = 0.6;            // share of the change that happens next to it
 constexpr double kFarOff = 5;                 // times the median: outliers are clamped to this
-constexpr double kInOrder = 0.6;              // share of the pairs of fifths in the order of the trend
+constexpr double kOfTheGrowth = 0.25;         // CPU time: less of it is the machine's
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
 std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::size_t>& these) {
@@ -38,15 +40,10 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   const auto slow = slow_snapshots(s);
   if (slow.empty()) return;
   const auto usual = all_but(comparable(s), slow);
-  const auto seconds = round_means(s, s.seconds);
-  double longer = 0, slow_mean = 0, rounds = 0;
-  const double typical = median(seconds);
-  for (const std::size_t each : slow) {
-    longer += s.seconds[each] - typical * static_cast<double>(s.rounds[each]);
-    slow_mean += s.seconds[each];
-    rounds += static_cast<double>(s.rounds[each]);
-  }
-  slow_mean /= rounds;
+  const double slow_mean = round_mean(s, s.seconds, slow), typical = round_mean(s, s.seconds, usual);
+  double rounds = 0;
+  for (const std::size_t each : slow) rounds += static_cast<double>(s.rounds[each]);
+  const double longer = (slow_mean - typical) * rounds;
   const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
   if (share < kLeastShareOfRun) return;
   const std::string words = rounds_in_words(s, slow);
@@ -65,6 +62,20 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
                  text,
                  "",
                  {{"rounds", rounds}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
+}
+
+// On a crowded machine: rounds take longer outside MPI and I/O, without more CPU time.
+bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                       const std::vector<std::size_t>& than) {
+  if (!facts.crowded() || s.functions.empty() || s.ranks == 0) return false;
+  const auto own = own_seconds(s);
+  std::vector<double> cpu(own.size(), 0.0);
+  for (const SnapshotFunction& each : s.functions) {
+    for (std::size_t i = 0; i < cpu.size(); ++i) cpu[i] += each.seconds[i] / s.ranks;
+  }
+  const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
+  const double more_own = round_mean(s, own, these) - round_mean(s, own, than);
+  return 2 * more_own > longer && round_mean(s, cpu, these) - round_mean(s, cpu, than) < kOfTheGrowth * more_own;
 }
 
 // The position that splits the series into the two parts that differ most, by least squares of logarithms; 0: none.
@@ -95,14 +106,17 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
   const SnapshotRange range = comparable(s);
   const std::size_t at = change_position(seconds, range);
   if (at == 0) return false;
+  if (!change_exceeds_noise(std::span(seconds).subspan(range.begin, range.end - range.begin), at - range.begin))
+    return false;
   std::vector<std::size_t> before, after;
-  for (std::size_t i = range.begin; i < range.end; ++i) (i < at ? before : after).push_back(i);
+  for (const std::size_t i : all_but(range, slow_snapshots(s))) (i < at ? before : after).push_back(i);
+  if (before.empty() || after.empty()) return false;
   const auto median_of = [&](const std::vector<std::size_t>& chosen) {
     std::vector<double> values;
     for (const std::size_t each : chosen) values.push_back(seconds[each]);
     return median(values);
   };
-  const double first = median_of(before), second = median_of(after);
+  const double first = round_mean(s, s.seconds, before), second = round_mean(s, s.seconds, after);
   if (!(first > 0 && second > 0) || std::max(first, second) < kStep * std::min(first, second)) return false;
   // A step, not a slope: nearly all iterations lie on their side, and the step is as high next to the change.
   const double middle = std::sqrt(first * second);
@@ -119,6 +133,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
       next(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(std::min(near, after.size())));
   if (std::abs(median_of(next) - median_of(last)) < kOfTheStep * std::abs(second - first)) return false;
   const auto& longer = grows ? after : before;
+  if (is_of_the_machine(facts, s, longer, grows ? before : after)) return false;
   double cost = 0;
   for (const std::size_t each : longer)
     cost += std::max(0.0, seconds[each] - std::min(first, second)) * static_cast<double>(s.rounds[each]);
@@ -146,30 +161,21 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
   return true;
 }
 
-// Iterations take longer and longer, or less and less time, by the medians of five parts of the series.
+// Iterations take longer and longer, or less and less time, from the first fifth of the series to the last.
 void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   constexpr std::size_t kParts = 5;
   const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin;
-  if (count < 4 * kParts) return;
-  std::vector<double> medians;
+  if (count < 4 * kParts || !trend_exceeds_noise(std::span(seconds).subspan(begin, count))) return;
   std::vector<std::vector<std::size_t>> parts(kParts);
-  for (std::size_t i = 0; i < count; ++i) parts[i * kParts / count].push_back(begin + i);
-  for (const auto& part : parts) {
-    std::vector<double> of_part;
-    for (const std::size_t each : part) of_part.push_back(seconds[each]);
-    medians.push_back(median(of_part));
-  }
-  const bool grows = medians.back() > medians.front();
-  const double least = std::min(medians.front(), medians.back()), most = std::max(medians.front(), medians.back());
+  for (const std::size_t i : all_but({begin, end}, slow_snapshots(s))) parts[(i - begin) * kParts / count].push_back(i);
+  if (parts.front().empty() || parts.back().empty()) return;
+  const double first = round_mean(s, s.seconds, parts.front()), last = round_mean(s, s.seconds, parts.back());
+  const bool grows = last > first;
+  const double least = std::min(first, last), most = std::max(first, last);
   if (!(least > 0) || most / least < kTrend) return;
-  std::size_t in_order = 0, pairs = 0;
-  for (std::size_t i = 0; i < kParts; ++i) {
-    for (std::size_t later = i + 1; later < kParts; ++later, ++pairs)
-      in_order += (medians[later] > medians[i]) == grows ? 1 : 0;
-  }
-  if (static_cast<double>(in_order) < kInOrder * static_cast<double>(pairs)) return;
+  if (is_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back())) return;
   double cost = 0;
   for (std::size_t i = begin; i < end; ++i)
     cost += std::max(0.0, seconds[i] - least) * static_cast<double>(s.rounds[i]);
@@ -177,8 +183,8 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
   if (share < kLeastShareOfRun) return;
   std::string text = fmt::format("{} takes {}: {} in the first fifth of the {} {}, {} in the last one.",
                                  capitalised((s.trigger == "iteration" ? "an " : "a ") + round_word(s, true)),
-                                 grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
-                                 with_separators(rounds_in(s)), round_word(s, false), human_seconds(medians.back()));
+                                 grows ? "longer and longer" : "less and less time", human_seconds(first),
+                                 with_separators(rounds_in(s)), round_word(s, false), human_seconds(last));
   const std::string why = grows ? main_difference(facts.app, s, parts.back(), parts.front())
                                 : main_difference(facts.app, s, parts.front(), parts.back());
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the last fifth" : "In the first fifth", why);
@@ -187,7 +193,7 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
                  share,
                  text,
                  grows ? "Look for data that grows with the steps: lists, particles, a mesh, a file." : "",
-                 {{"first_seconds", medians.front()}, {"last_seconds", medians.back()}, {"share", share}}});
+                 {{"first_seconds", first}, {"last_seconds", last}, {"share", share}}});
 }
 
 void find_time_outside_of_the_loop(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {

@@ -170,6 +170,10 @@ std::vector<double> round_means(const SnapshotSeries& s, const std::vector<doubl
   return means;
 }
 
+double round_mean(const SnapshotSeries& s, const std::vector<double>& sums, const std::vector<std::size_t>& chosen) {
+  return mean_of(s, sums, chosen);
+}
+
 std::vector<double> rank_means(const SnapshotSeries& s, const std::vector<double>& sums) {
   std::vector<double> mean = round_means(s, sums);
   for (double& each : mean) each /= std::max(s.ranks, 1u);

@@ -22,6 +22,9 @@ struct SnapshotRange {
 [[nodiscard]] std::vector<double> round_means(const SnapshotSeries& series, const std::vector<double>& sums);
 // Sums over ranks, by snapshot, as means of one round of a rank.
 [[nodiscard]] std::vector<double> rank_means(const SnapshotSeries& series, const std::vector<double>& sums);
+// Mean of a round in some snapshots.
+[[nodiscard]] double round_mean(const SnapshotSeries& series, const std::vector<double>& sums,
+                                const std::vector<std::size_t>& chosen);
 // Time outside MPI and I/O.
 [[nodiscard]] std::vector<double> own_seconds(const SnapshotSeries& series);
 

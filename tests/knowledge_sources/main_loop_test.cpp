@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <random>
+
+#include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -32,14 +35,13 @@ class LoopProgram {
 
 std::optional<Loop> find_loop(const CallSeries& series) {
   const auto loops = loops_of(series);
-  const Loop* const found = main_loop(loops);
+  const Loop* const found = main_loop(series, loops);
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 std::uint64_t calls_in(const CallSeries& series) {
   std::uint64_t calls = 0;
-  for (const auto& piece : series.pieces())
-    series.for_each_call(piece, [&](std::uint32_t, const CallSums& sums) { calls += sums.calls; });
+  series.for_each_sum([&](std::uint64_t, const CallSums& sums) { calls += sums.calls; });
   return calls;
 }
 
@@ -53,7 +55,7 @@ TEST_P(MainLoop, HasASolverAsItsInnerLoop) {
     for (int i = 0; i < 20; ++i) program.calls_of({20, 21});
   }
   const auto loops = loops_of(program.series);
-  const Loop* const main = main_loop(loops);
+  const Loop* const main = main_loop(program.series, loops);
   ASSERT_NE(main, nullptr);
   EXPECT_EQ(main->iterations, 100u);
   const Loop* const inner = inner_loop(loops, *main);
@@ -78,10 +80,10 @@ TEST_P(MainLoop, IsCutIntoItsIterations) {
   EXPECT_EQ(loop->sites, 2u);  // 11 comes twice
   const auto rounds = rounds_of(program.series, *loop);
   EXPECT_EQ(rounds.size(), ((300 - 1) >> loop->shift) + 1u);
-  EXPECT_EQ(rounds.front().begin, 1020);
+  EXPECT_EQ(rounds.front().begin, 1011) << "with the work before the first call, as long as usual";
   EXPECT_EQ(rounds.back().end, program.time - 20 - 9);
-  const auto& slow = rounds[40 >> loop->shift];
-  EXPECT_EQ(slow.end - slow.begin, (40 << loop->shift) + 7777);
+  const auto& slow = rounds[41 >> loop->shift];
+  EXPECT_EQ(slow.end - slow.begin, (40 << loop->shift) + 7777) << "work comes before the calls of its iteration";
   EXPECT_EQ(calls_in(program.series), program.calls);
 }
 
@@ -158,6 +160,143 @@ TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
   EXPECT_EQ(std::accumulate(found.begin(), found.end(), std::uint64_t{0}), 10u);
 }
 
+// Programs with known nested loops. The work of a call comes before it.
+class KnownLoops : public MainLoop {
+ protected:
+  KnownLoops() : program(GetParam()) {}
+  void work_and_call(std::int64_t ns, std::initializer_list<std::uint64_t> keys) {
+    for (const std::uint64_t key : keys) {
+      program.pass(ns);
+      program.call(key);
+    }
+  }
+  // Iterations after rounds of one step are joined, as for a program of one rank; 0: no loop.
+  [[nodiscard]] std::size_t steps() const {
+    const auto loop = find_loop(program.series);
+    if (!loop) return 0;
+    if (loop->shift != 0) return loop->iterations;
+    std::vector<RoundSums> sums;
+    for (const Round& round : rounds_of(program.series, *loop)) {
+      RoundSums& sum = sums.emplace_back();
+      sum.seconds = static_cast<double>(round.end - round.begin);
+      sum.before = static_cast<double>(program.series.pieces()[round.first_piece].call - round.begin);
+      for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece) {
+        program.series.for_each_call(program.series.pieces()[piece], [&](std::uint32_t, const CallSums& calls) {
+          sum.seconds -= static_cast<double>(calls.ns);
+          sum.calls += static_cast<double>(calls.calls);
+          sum.bytes += static_cast<double>(calls.bytes);
+        });
+      }
+    }
+    const auto joined = steps_of(sums);
+    return joined.empty() ? loop->iterations : joined.size();
+  }
+  [[nodiscard]] std::uint64_t inner() const {
+    const auto loops = loops_of(program.series);
+    const Loop* const main = main_loop(program.series, loops);
+    const Loop* const found = main == nullptr ? nullptr : inner_loop(loops, *main);
+    return found == nullptr ? 0 : found->iterations;
+  }
+  LoopProgram program;
+};
+INSTANTIATE_TEST_SUITE_P(Room, KnownLoops, testing::Values(100'000, 2'000, 500));
+
+// Steps of exchanges and two sweeps over 31 planes each.
+TEST_P(KnownLoops, PlanesOfAStep) {
+  work_and_call(10, {1, 2, 3});
+  for (int step = 0; step < 300; ++step) {
+    work_and_call(900, {4, 5, 6, 7, 8, 9});
+    for (int plane = 0; plane < 31; ++plane) work_and_call(30, {20, 21});
+    for (int plane = 0; plane < 31; ++plane) work_and_call(30, {22, 23});
+  }
+  EXPECT_EQ(steps(), 300u);
+}
+
+// 15 outer iterations, and one before, of 25 inner ones. Both have as many sites, and hardly different work.
+TEST_P(KnownLoops, ASolverThatIsCalledInEachIteration) {
+  for (int outer = 0; outer < 16; ++outer) {
+    work_and_call(10, {1, 2, 3});
+    for (int i = 0; i < 25; ++i) {
+      program.pass(400);
+      work_and_call(10, {10, 11, 12, 13, 14, 15});
+    }
+    program.pass(400);
+    work_and_call(10, {4, 5, 6});
+  }
+  EXPECT_EQ(steps(), 16u);
+  EXPECT_EQ(inner(), 400u);
+}
+
+TEST_P(KnownLoops, AStepWithItsOwnWorkAndOneCall) {
+  std::mt19937 random(5);
+  for (int step = 0; step < 40; ++step) {
+    work_and_call(5000, {1});
+    for (auto inner = 20 + random() % 20; inner != 0; --inner) work_and_call(50, {10, 11, 12});
+  }
+  EXPECT_EQ(steps(), 40u);
+}
+
+TEST_P(KnownLoops, FineInnerCallsOfOneSite) {
+  for (int step = 0; step < 30; ++step) {
+    work_and_call(9000, {1, 2});
+    for (int i = 0; i < 1000; ++i) work_and_call(1, {5});
+  }
+  EXPECT_EQ(steps(), 30u);
+}
+
+TEST_P(KnownLoops, AStepWithoutACallOfItsOwn) {
+  if (GetParam() < 100'000) return;  // rounds are thinned out
+  for (int step = 0; step < 30; ++step) {
+    program.pass(90'000);
+    for (int i = 0; i < 500; ++i) work_and_call(1, {5});
+  }
+  EXPECT_NEAR(static_cast<double>(steps()), 30, 1) << "the first one may be a setup";
+}
+
+// One exchange site for all three axes, and a setup.
+TEST_P(KnownLoops, AxesOfAStep) {
+  for (int step = 0; step < 41; ++step) {
+    program.pass(step == 0 ? 10 : 4000);
+    for (int axis = 0; axis < 3; ++axis) work_and_call(20, {10, 11});
+  }
+  EXPECT_EQ(steps(), 40u);
+}
+
+TEST_P(KnownLoops, PhasesThatAlternate) {
+  if (GetParam() < 100'000) return;
+  for (int step = 0; step < 12; ++step) {
+    for (int i = 0; i < 20; ++i) work_and_call(50, {1, 2});
+    for (int i = 0; i < 30; ++i) work_and_call(50, {3, 4});
+  }
+  EXPECT_EQ(steps(), 12u);
+}
+
+// Levels of a multigrid solver share their sites. The 20 rounds of the setup are not the loop.
+TEST_P(KnownLoops, LevelsOfAStep) {
+  for (int i = 0; i < 20; ++i) work_and_call(700, {1, 2});
+  for (int step = 0; step < 4; ++step) {
+    for (int level = 0; level < 8; ++level) {
+      program.pass(100 << (2 * std::abs(level - 4)));
+      for (int axis = 0; axis < 3; ++axis) {
+        program.series.visit(10, program.time, {1, 1, std::uint64_t{64} << level});
+        program.pass(10);
+      }
+    }
+  }
+  EXPECT_NE(steps(), 20u);
+  if (GetParam() == 100'000) {
+    EXPECT_EQ(steps(), 4u);
+  }
+}
+
+TEST_P(KnownLoops, ACheckpointIsNoLoop) {
+  for (int step = 0; step < 500; ++step) {
+    work_and_call(100, {1, 2, 3});
+    if (step % 25 == 0) work_and_call(600, {7});
+  }
+  EXPECT_EQ(steps(), 500u);
+}
+
 // Random programs: no call is lost, and writing and reading keeps the series.
 TEST(CallSeries, HasAllCallsInAnyMemory) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
@@ -176,6 +315,7 @@ TEST(CallSeries, HasAllCallsInAnyMemory) {
       }
     }
     ASSERT_EQ(calls_in(program.series), program.calls) << "seed " << seed;
+    program.series.finish();
     ByteWriter out;
     program.series.write(out);
     const auto bytes = out.take();

@@ -60,6 +60,25 @@ TEST(RunSummary, IdentityAndRanks) {
   EXPECT_NEAR(application.quality.overhead_seconds, 2 * 40e-9 + 300e-9, 1e-15);
 }
 
+TEST(RunSummary, TellsTheCallsOfTheFirstThreadApart) {
+  Session session({{0, "solver", 1}});
+  auto first = process(0);
+  first.call(FunctionId::kSend, Shape::kSend, 1'500'000, 1000, 1, 0, 8);
+  first.finish();
+  session.submit(first.take());
+  PackMaker helper({.rank = 0, .origin_tick = 1'000'000});
+  helper.call(FunctionId::kSend, Shape::kSend, 1'500'000, 3000, 1, 0, 8);
+  helper.flush();
+  auto packs = helper.take();
+  for (auto& pack : packs) pack.header().thread = 1;
+  session.submit(packs);
+  const auto run = session.finish();
+  const auto& per_rank = run.applications.at(0).per_rank;
+  EXPECT_THAT(per_rank.mpi_seconds, ElementsAre(DoubleNear(4e-6, 1e-15)));
+  EXPECT_THAT(per_rank.first_mpi_seconds, ElementsAre(DoubleNear(1e-6, 1e-15)));
+  EXPECT_THAT(per_rank.first_io_seconds, ElementsAre(0.0));
+}
+
 // The cost of one call times the number of calls is the recording time, even if the costs of ranks differ.
 TEST(RunSummary, CostOfACallIsTheMeanOverTheCalls) {
   Session session({{0, "solver", 2}});

@@ -9,33 +9,88 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 // One long round in `visits`, the first at `offset`; each `output`-th long one takes six times as long.
-std::vector<double> step_durations(std::size_t count, std::size_t visits, std::size_t offset, double ratio,
-                                   std::size_t output = SIZE_MAX) {
+std::vector<RoundSums> step_durations(std::size_t count, std::size_t visits, std::size_t offset, double ratio,
+                                      std::size_t output = SIZE_MAX) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> noise(0.7, 1.4);
-  std::vector<double> seconds;
+  std::vector<RoundSums> rounds;
   for (std::size_t i = 0; i < count; ++i) {
     const bool is_long = i % visits == offset;
-    seconds.push_back(noise(random) * (is_long ? ratio * ((i / visits + 1) % output == 0 ? 6 : 1) : 1));
+    const double seconds = noise(random) * (is_long ? ratio * ((i / visits + 1) % output == 0 ? 6 : 1) : 1);
+    rounds.push_back({seconds, seconds, 2});
   }
-  return seconds;
+  return rounds;
+}
+
+// Every so-many-th round, from `offset` on.
+std::vector<std::size_t> every(std::size_t visits, std::size_t count, std::size_t offset) {
+  std::vector<std::size_t> steps;
+  for (std::size_t at = offset; at < count; at += visits) steps.push_back(at);
+  return steps;
 }
 
 TEST(VisitsInAStep, AreFoundByTheirPattern) {
   for (const std::size_t visits : {2u, 3u, 4u, 6u}) {
     for (const std::size_t offset : {std::size_t{0}, visits - 1}) {
-      EXPECT_EQ(visits_in_a_step(step_durations(601, visits, offset, 20)), visits);
-      EXPECT_EQ(visits_in_a_step(step_durations(601, visits, offset, 20, 10)), visits) << "what is done now and then";
+      auto expected = every(visits, 601, offset);
+      if (offset != 0) expected.insert(expected.begin(), 0);
+      EXPECT_EQ(steps_of(step_durations(601, visits, offset, 20)), expected);
+      EXPECT_EQ(steps_of(step_durations(601, visits, offset, 20, 10)), expected) << "what is done now and then";
     }
   }
 }
 
+// The first exchange precedes the loop.
+TEST(VisitsInAStep, SetupIsNoStep) {
+  auto rounds = step_durations(123, 3, 0, 20);
+  rounds[0].seconds = 1;
+  EXPECT_EQ(steps_of(rounds), every(3, 123, 3));
+}
+
+TEST(VisitsInAStep, AnInnerLoopIsJoinedToTheStepsThatHoldTheTime) {
+  EXPECT_EQ(steps_of(step_durations(3000, 100, 0, 2000)), every(100, 3000, 0));
+  std::mt19937 random(4);
+  std::vector<RoundSums> rounds;
+  std::vector<std::size_t> expected;
+  for (int step = 0; step < 20; ++step) {
+    expected.push_back(rounds.size());
+    rounds.push_back({5000, 5000, 2});
+    for (auto inner = 20 + random() % 100; inner != 0; --inner) rounds.push_back({1.0, 1.0, 2});
+  }
+  EXPECT_EQ(steps_of(rounds), expected) << "as many rounds as it needs";
+}
+
+TEST(VisitsInAStep, AnotherPhaseIsPartOfTheStep) {
+  auto rounds = step_durations(400, 20, 0, 20);
+  EXPECT_TRUE(steps_of(rounds).empty());
+  for (std::size_t at = 0; at < rounds.size(); at += 20) rounds[at].calls = 60;
+  EXPECT_EQ(steps_of(rounds), every(20, 400, 0));
+  for (RoundSums& each : rounds) each.before = 0;
+  auto expected = every(20, 400, 1);
+  expected.insert(expected.begin(), 0);
+  EXPECT_EQ(steps_of(rounds), expected) << "it follows the first call of its round";
+}
+
+TEST(VisitsInAStep, BytesThatRecurAreAStep) {
+  std::vector<RoundSums> rounds;
+  for (int step = 0; step < 4; ++step) {
+    for (int level = 0; level < 8; ++level) {
+      const double seconds = level == 2 ? 3 : 1;
+      rounds.push_back({seconds, seconds, 2, 1024.0 * (1 << level)});
+    }
+  }
+  EXPECT_EQ(steps_of(rounds), every(8, 32, 2));
+  for (std::size_t at = 0; at < rounds.size(); ++at) rounds[at].bytes = at % 8 == 0 ? 2048 : 1024;
+  EXPECT_TRUE(steps_of(rounds).empty()) << "every eighth round sends more";
+}
+
 TEST(VisitsInAStep, IterationsThatDifferStayApart) {
-  EXPECT_EQ(visits_in_a_step(step_durations(600, 1, 0, 1)), 1u);
-  EXPECT_EQ(visits_in_a_step(step_durations(600, 2, 0, 2)), 1u);    // two kinds of step
-  EXPECT_EQ(visits_in_a_step(step_durations(600, 10, 9, 20)), 1u);  // every tenth writes
-  EXPECT_EQ(visits_in_a_step(step_durations(15, 2, 0, 20)), 1u);    // too few to say
-  EXPECT_EQ(visits_in_a_step({}), 1u);
+  const auto is_apart = [](const std::vector<RoundSums>& rounds) { return steps_of(rounds).empty(); };
+  EXPECT_TRUE(is_apart(step_durations(600, 1, 0, 1)));
+  EXPECT_TRUE(is_apart(step_durations(600, 2, 0, 2)));    // two kinds of step
+  EXPECT_TRUE(is_apart(step_durations(600, 10, 9, 20)));  // every tenth writes
+  EXPECT_TRUE(is_apart(step_durations(15, 2, 0, 20)));    // too few to say
+  EXPECT_TRUE(is_apart({}));
 }
 
 TEST(VisitsInAStep, JoinedRoundsKeepTheirSums) {
@@ -47,7 +102,7 @@ TEST(VisitsInAStep, JoinedRoundsKeepTheirSums) {
     round.ns = 10;
     round.calls = {{static_cast<std::uint32_t>(i % 2), 0, {1, 5, 8}}};
   }
-  const auto steps = joined_by(2, all);
+  const auto steps = joined_by(std::vector<std::size_t>{0, 2, 4}, all);
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(steps[0].ns, 20u);
   EXPECT_EQ(steps[2].ns, 30u) << "with what is left";

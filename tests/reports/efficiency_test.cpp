@@ -51,6 +51,33 @@ TEST(RankTimes, OnACrowdedMachineARankWaitsForProcessors) {
   EXPECT_DOUBLE_EQ(time.blocked, 0);
 }
 
+// Ranks poll in MPI and yield: most of their waiting for a processor is there, though little of their CPU time. In ten
+// seconds a rank computes 1.5 s, is blocked in a mutex for 3.4 s, and needs 2.1 s of MPI's 2 s and the rest to wait.
+TEST(RankTimes, LooksTellWhereARankIsAsleep) {
+  Application a = one_rank(2, 4.6, 0.5);
+  a.per_rank.asleep_outside = {68};
+  a.per_rank.asleep_inside = {0};
+  const RankTime time = times_of_ranks(a).at(0);
+  expect_sum(time);
+  EXPECT_NEAR(time.computing, 1.5, 1e-9);
+  EXPECT_NEAR(time.blocked, 3.4, 1e-9);
+  EXPECT_NEAR(time.waiting, 2.1, 1e-9);
+  a.per_rank.asleep_inside = {68};
+  EXPECT_NEAR(times_of_ranks(a).at(0).blocked, 1.7, 1e-9);
+  a.per_rank.asleep_outside = {0};
+  EXPECT_NEAR(times_of_ranks(a).at(0).blocked, 0.9, 1e-9) << "calls took 2.5 s without CPU time";
+}
+
+// A helper thread waits in read on a pipe all the time.
+TEST(RankTimes, AreOfTheThreadThatCalledInit) {
+  Application a = one_rank(7, 0, 0);
+  a.per_rank.io_seconds = {10};
+  a.per_rank.first_mpi_seconds = {2};
+  a.per_rank.first_io_seconds = {1};
+  expect_sum(times_of_ranks(a).at(0));
+  EXPECT_DOUBLE_EQ(efficiency_of(a).io_share, 0.1);
+}
+
 TEST(RankTimes, SamplesThatAreOffMakeNoSleepThatTheKernelDidNotSee) {
   const RankTime time = times_of_ranks(one_rank(10, 0, 4)).at(0);  // too many in calls: they took three seconds
   expect_sum(time);

@@ -120,6 +120,8 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   calibrate(recorder.cost, sampling);
   main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   usage_before_ = read_usage(main_thread_);
+  watch.emplace(main_thread_);
+  scheduled_before_ = watch->time();
   define_process(init_begin);
   define_clock(0, clock_.rate);
   host_memory_ = read_host_memory();
@@ -186,13 +188,29 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
   (void)recorder.definitions.add(clock, std::string_view(clock_name()), std::string_view(node_id()));
 }
 
+UsageDefinition Session::usage_at(ScheduledTime time, std::uint64_t process_cpu_ns) const noexcept {
+  const auto since = [](std::uint64_t now, std::uint64_t before) { return now - std::min(now, before); };
+  UsageDefinition usage{};
+  usage.cpu_ns = since(time.cpu_ns, scheduled_before_.cpu_ns);
+  usage.waiting_ns = since(since(time.waiting_ns, scheduled_before_.waiting_ns), watch->wrong_ns());
+  usage.process_cpu_ns = since(process_cpu_ns, usage_before_.process_cpu_ns);
+  usage.asleep_outside = watch->asleep(CallPlace::kOutside);
+  usage.asleep_in_mpi = watch->asleep(CallPlace::kMpi);
+  usage.asleep_in_io = watch->asleep(CallPlace::kIo);
+  return usage;
+}
+
 void Session::define_usage() {
+  watch->look(CallPlace::kOutside);
   const Usage now = read_usage(main_thread_);
   const Affinity affinity = read_affinity();
-  (void)recorder.definitions.add(
-      UsageDefinition{now.cpu_ns - usage_before_.cpu_ns, now.waiting_ns - usage_before_.waiting_ns,
-                      now.process_cpu_ns - usage_before_.process_cpu_ns, now.peak_memory_bytes, affinity.processors,
-                      affinity.first, affinity.of_host, 0});
+  UsageDefinition usage = usage_at(watch->last(), now.process_cpu_ns);
+  usage.cpu_ns = now.cpu_ns - usage_before_.cpu_ns;  // the kernel's other count lags behind
+  usage.peak_memory_bytes = now.peak_memory_bytes;
+  usage.processors = affinity.processors;
+  usage.first_processor = affinity.first;
+  usage.host_processors = affinity.of_host;
+  (void)recorder.definitions.add(usage);
 }
 
 // All threads stop recording first, then their data is taken.
@@ -229,6 +247,7 @@ void Session::write_unsent(const std::string& folder, const std::string& name, i
   define_last_moment(*this, end_note, wait_status, end);
   sampling.finish(end);
   define_clock(end, ticks_per_second(loaded_, now_seen));
+  if (watch->last().cpu_ns != 0) (void)recorder.definitions.add(usage_at(watch->last(), 0));
   recorder.accesses.define(recorder.definitions);
   const std::vector<Bin*> packs = recorder.take_unsent(end);
   const std::string beside = name + kUnfinishedSuffix;

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "instrument/machine/thread_watch.hpp"
 #include "instrument/machine/usage.hpp"
 #include "instrument/process/session/clock_calibration.hpp"
 #include "instrument/process/session/resting_threads.hpp"
@@ -46,6 +48,10 @@ class Session {
   // dead and finish() was not reached. wait_status: the end of the process in the format of waitpid(2); -1: not known.
   void write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept;
 
+  // What is known of the thread that called MPI_Init and of the process, at some time of that thread and the process.
+  // Callable from the survivor.
+  [[nodiscard]] UsageDefinition usage_at(ScheduledTime time, std::uint64_t process_cpu_ns) const noexcept;
+
   // The calling thread begins and is sampled from now on.
   void thread_began() noexcept;
   // The calling thread, the owner of this recorder, ends.
@@ -61,6 +67,7 @@ class Session {
   Recorder recorder;
   MpiRecorder mpi;
   Sampler sampling;
+  std::optional<ThreadWatch> watch;  // of the thread that called MPI_Init; from start() on
 
  private:
   void retire(const RestingThread& thread);
@@ -75,6 +82,7 @@ class Session {
   std::unique_ptr<python::Interpreter> python_;
   HostMemory host_memory_;
   Usage usage_before_{};  // at the end of MPI_Init
+  ScheduledTime scheduled_before_;
   Route route_;
   const SynchronizedClock clock_;
   const ClockSample loaded_;

@@ -137,6 +137,10 @@ std::size_t ProcessStateWriter::write_definitions(std::uint64_t tick, std::uint6
       (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u) | (is_asleep ? kSleeps : 0u),
       0};
   bool fits = out.add(process);
+  if (finalizes == 0 && session_.watch) {
+    constexpr std::uint64_t kNanosecondsOfATick = 10'000'000;
+    fits = fits && out.add(session_.usage_at(session_.watch->time(), state.cpu_ticks * kNanosecondsOfATick));
+  }
   ThreadState thread_state(session_, unwinder_, tick);
   std::size_t threads = 0, in_mpi = 0, comms = 0;
   std::array<std::uint32_t, kCommsShown> described{};

@@ -15,6 +15,12 @@ const vmpi::Call* ThreadState::open_call(const ThreadRecorder& thread, std::uint
   return is_whole ? &call : nullptr;
 }
 
+CallPlace ThreadState::place_of(const ThreadRecorder& thread) noexcept {
+  if (open_call(thread, UINT64_MAX) != nullptr) return CallPlace::kMpi;
+  const ObservedPosix* const posix = thread.in_posix.load(std::memory_order_relaxed);
+  return posix != nullptr && posix->function != 0 ? CallPlace::kIo : CallPlace::kOutside;
+}
+
 void ThreadState::read(const ThreadRecorder& thread) noexcept {
   count_ = 0;
   path_ = sampled_ = {};

@@ -31,6 +31,7 @@ class ThreadState {
   // functions). Empty: no sample since the last MPI call.
   [[nodiscard]] std::span<const std::uint64_t> sampled() const { return sampled_; }
 
+  [[nodiscard]] static CallPlace place_of(const ThreadRecorder& thread) noexcept;
   // The open MPI call of a thread; nullptr: none.
   [[nodiscard]] static const vmpi::Call* open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept;
 

@@ -113,6 +113,11 @@ void RunSummary::identity(const Resolver& resolver, reports::Application& applic
   if (named) application.thread_level = kThreadLevels[std::min<std::size_t>(level, kThreadLevels.size() - 1)];
 }
 
+// 1: unknown.
+double part(std::uint64_t of_first, std::uint64_t of_all) {
+  return of_all == 0 ? 1 : static_cast<double>(of_first) / static_cast<double>(of_all);
+}
+
 void RunSummary::ranks(const Resolver& resolver, reports::Application& application) {
   auto& summary = application.per_rank;
   const std::uint32_t count = resolver.ranks();
@@ -127,6 +132,10 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   summary.first_processor.resize(count);
   summary.host_processors.resize(count);
   summary.host.resize(count);
+  summary.first_mpi_seconds.resize(count);
+  summary.first_io_seconds.resize(count);
+  summary.asleep_outside.resize(count);
+  summary.asleep_inside.resize(count);
   std::map<std::string_view, std::uint32_t> hosts;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     const ProcessFacts& facts = resolver.process(rank);
@@ -135,6 +144,9 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       const bool mpi = sums.record_class == static_cast<std::uint16_t>(PackClass::kMpi);
       (mpi ? summary.mpi_seconds : summary.io_seconds)[rank] += static_cast<double>(sums.ticks) * seconds_per_tick;
     }
+    const RankLedger& ledger = resolver.ledger(rank);
+    summary.first_mpi_seconds[rank] = summary.mpi_seconds[rank] * part(ledger.first_mpi_ticks, ledger.mpi_ticks);
+    summary.first_io_seconds[rank] = summary.io_seconds[rank] * part(ledger.first_posix_ticks, ledger.posix_ticks);
     // A rank that never reached MPI_Finalize ends with its last record.
     const std::uint64_t begin = facts.has_process ? facts.process.begin_tick : resolver.ledger(rank).origin_tick;
     std::uint64_t end = facts.has_clock ? facts.clock.end_tick : 0;
@@ -149,6 +161,8 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       summary.processors[rank] = facts.usage.processors;
       summary.first_processor[rank] = facts.usage.first_processor;
       summary.host_processors[rank] = facts.usage.host_processors;
+      summary.asleep_outside[rank] = facts.usage.asleep_outside;
+      summary.asleep_inside[rank] = facts.usage.asleep_in_mpi + facts.usage.asleep_in_io;
     }
 
     const std::string_view name = facts.host.empty() ? "(unknown)" : facts.host;

@@ -42,27 +42,65 @@ void CallSeries::add_to(std::uint32_t piece, std::uint32_t site, const CallSums&
 void CallSeries::visit(std::uint64_t key, std::int64_t begin, const CallSums& sums) {
   if (pieces_.size() + cells_.size() >= most_) make_room();
   const std::uint32_t number = number_of(key);
-  Site& site = sites_[number];
-  if (site.begins != 0 && (site.visits & ((std::uint64_t{1} << site.shift) - 1)) == 0) {
-    pieces_.push_back({begin, number, kNone});
-  } else if (pieces_.empty()) {
-    pieces_.push_back({begin, kNone, kNone});
+  const auto begins_piece = [](const Site& site) {
+    return site.begins != 0 && (site.visits & ((std::uint64_t{1} << site.shift) - 1)) == 0;
+  };
+  const bool begins = begins_piece(sites_[number]);
+  if (begins || pieces_.empty()) {
+    const std::int64_t since = pieces_.empty() ? begin : std::clamp(latest_end_, pieces_.back().begin, begin);
+    pieces_.push_back({since, begin, begins ? number : kNone, kNone});
   }
-  ++site.visits;
-  site.last_end = std::max(site.last_end, begin + static_cast<std::int64_t>(sums.ns));
+  take_pending();
+  Site& site = sites_[number];
+  if (site.visits++ == 0) site.first_begin = begin;
+  const std::int64_t end = begin + static_cast<std::int64_t>(sums.ns);
+  site.last_end = std::max(site.last_end, end);
   last_begin_ = std::max(last_begin_, begin);
+  latest_end_ = std::max(latest_end_, end);
   add_to(static_cast<std::uint32_t>(pieces_.size() - 1), number, sums);
 }
 
 void CallSeries::add(std::uint64_t key, std::int64_t begin, const CallSums& sums) {
+  if (pieces_.empty() || begin >= latest_end_) {
+    constexpr std::size_t kMostPending = 4096;
+    pending_.emplace_back(key, sums);
+    if (pending_.size() >= kMostPending) join_pending();
+    if (pending_.size() >= kMostPending) finish();
+    return;
+  }
   if (pieces_.size() + cells_.size() >= most_) make_room();
-  if (pieces_.empty()) pieces_.push_back({begin, kNone, kNone});
   std::size_t piece = pieces_.size() - 1;
   if (begin < pieces_.back().begin) {
     const auto after = std::ranges::upper_bound(pieces_, begin, {}, &Piece::begin);
     piece = after == pieces_.begin() ? 0 : static_cast<std::size_t>(after - pieces_.begin()) - 1;
   }
   add_to(static_cast<std::uint32_t>(piece), number_of(key), sums);
+}
+
+// One entry for each key.
+void CallSeries::join_pending() {
+  std::ranges::stable_sort(pending_, {}, &Pending::first);
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < pending_.size(); ++i) {
+    if (pending_[i].first == pending_[last].first) {
+      pending_[last].second += pending_[i].second;
+    } else {
+      pending_[++last] = pending_[i];
+    }
+  }
+  pending_.resize(last + 1);
+}
+
+void CallSeries::take_pending() {
+  const auto piece = static_cast<std::uint32_t>(pieces_.size() - 1);
+  for (const auto& [key, sums] : pending_) add_to(piece, number_of(key), sums);
+  pending_.clear();
+}
+
+void CallSeries::finish() {
+  if (pending_.empty()) return;
+  if (pieces_.empty()) pieces_.push_back({0, 0, kNone, kNone});
+  take_pending();
 }
 
 // Until half of the room is free.
@@ -118,7 +156,7 @@ void CallSeries::join_pieces(std::uint32_t thinned) {
   for (const Piece& piece : pieces_) {
     if (piece.site == thinned) is_odd = !is_odd;
     const bool begins = piece.site != kNone && sites_[piece.site].begins != 0 && !(piece.site == thinned && is_odd);
-    if (begins || pieces.empty()) pieces.push_back({piece.begin, begins ? piece.site : kNone, kNone});
+    if (begins || pieces.empty()) pieces.push_back({piece.begin, piece.call, begins ? piece.site : kNone, kNone});
     const auto into = static_cast<std::uint32_t>(pieces.size() - 1);
     for_each_call(piece, [&](std::uint32_t site, const CallSums& sums) {
       Place& place = places[site];
@@ -137,6 +175,7 @@ void CallSeries::join_pieces(std::uint32_t thinned) {
 
 void CallSeries::write(ByteWriter& out) const {
   out.put(last_begin_);
+  out.put(latest_end_);
   out.put_array(std::span<const Site>(sites_));
   out.put_array(std::span<const Piece>(pieces_));
   out.put_array(std::span<const Cell>(cells_));
@@ -144,6 +183,7 @@ void CallSeries::write(ByteWriter& out) const {
 
 void CallSeries::read(ByteReader& in) {
   last_begin_ = in.get<std::int64_t>();
+  latest_end_ = in.get<std::int64_t>();
   sites_ = in.get_array<Site>();
   in.check(std::ranges::all_of(sites_, [](const Site& each) { return each.shift <= kMostShift; }),
            "has a piece of too many visits");

@@ -1,6 +1,7 @@
 // The calls of a rank over time, in bounded memory, so that any loop of call sites can later be cut into its
-// iterations, once the loop is known: a list of *pieces*. Each piece begins with a visit of a call site and has the
-// sums of all calls up to the next piece.
+// iterations, once the loop is known: a list of *pieces*. Each piece ends with a visit of a call site, begins where the
+// call before it ended, and has the sums of that time: most loops compute, then communicate. Sites that begin no pieces
+// belong to the piece before.
 //
 //   calls    a  b c b c b c  d  a  b c b c b c  d  …          every visit begins a piece at first
 //   pieces   a  bcbcbc       d  a  bcbcbc       d             c, then b, were visited most, and begin none any more
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "knowledge_sources/containers/byte_stream.hpp"
@@ -30,12 +32,13 @@ class CallSeries {
   struct Site {
     std::uint64_t key = 0;  // as passed to add()
     std::uint64_t visits = 0;
-    std::int64_t last_end = 0;  // of its calls
+    std::int64_t first_begin = 0, last_end = 0;  // of its calls
     std::uint32_t shift = 0;    // every 2^shift-th visit begins a piece
     std::uint32_t begins = 1;   // 0: no visit begins a piece
   };
   struct Piece {
-    std::int64_t begin;
+    std::int64_t begin;   // end of the call before; of the first piece, begin of its call
+    std::int64_t call;    // begin of its call
     std::uint32_t site;   // index in sites(); kNone: before the first visit
     std::uint32_t first;  // first cell
   };
@@ -59,8 +62,18 @@ class CallSeries {
   void for_each_call(const Piece& piece, Use&& use) const {
     for (std::uint32_t at = piece.first; at != kNone; at = cells_[at].next) use(cells_[at].site, cells_[at].sums);
   }
+  // Calls use(key, sums) for all calls so far.
+  template <class Use>
+  void for_each_sum(Use&& use) const {
+    for (const Piece& piece : pieces_) {
+      for_each_call(piece, [&](std::uint32_t site, const CallSums& sums) { use(sites_[site].key, sums); });
+    }
+    for (const auto& [key, sums] : pending_) use(key, sums);
+  }
   [[nodiscard]] std::int64_t last_begin() const { return last_begin_; }  // of all visits
 
+  // Pending sums join the last piece.
+  void finish();
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
@@ -69,6 +82,9 @@ class CallSeries {
     std::uint32_t piece = kNone, cell = kNone;
   };
   [[nodiscard]] std::uint32_t number_of(std::uint64_t key);
+  using Pending = std::pair<std::uint64_t, CallSums>;
+  void join_pending();
+  void take_pending();
   void add_to(std::uint32_t piece, std::uint32_t site, const CallSums& sums);
   void make_room();
   [[nodiscard]] std::uint32_t site_of_most_pieces() const;
@@ -81,7 +97,9 @@ class CallSeries {
   FlatTable<std::uint64_t, std::uint32_t> numbers_;
   std::vector<Piece> pieces_;
   std::vector<Cell> cells_;
-  std::int64_t last_begin_ = 0;
+  std::int64_t last_begin_ = 0, latest_end_ = 0;  // of all visits
+  // Since the latest visit ended: they belong to the next piece, if one begins.
+  std::vector<Pending> pending_;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -10,49 +10,69 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// The rounds of a loop as snapshots, with the sites of the series as ids.
-std::vector<Snapshot> snapshots_of(const CallSeries& series, const Loop& loop) {
+std::uint64_t scaled(std::uint64_t number, double part) {
+  return static_cast<std::uint64_t>(static_cast<double>(number) * part);
+}
+
+// Of the samples and the I/O in its first piece: those before the loop are left out, by their share of the time.
+double part_in_round(const CallSeries& series, const Round& round) {
+  if (round.left_out == 0) return 1;
+  const CallSeries::Piece& piece = series.pieces()[round.first_piece];
+  return 1 -
+         static_cast<double>(round.left_out) / static_cast<double>(std::max<std::int64_t>(1, piece.call - piece.begin));
+}
+
+// Adds a rank's calls and its time outside of them.
+void add_calls(const CallSeries& series, const Round& round, RoundSums& sums) {
+  double own = static_cast<double>(round.end - round.begin), in_calls = 0;
+  for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece) {
+    series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& call) {
+      const std::uint64_t key = series.sites()[site].key;
+      if (key != CallSeries::kFurtherSites && (key & (kIsSampled | kIsCounted)) != 0) return;
+      in_calls += static_cast<double>(call.ns);
+      if (key != CallSeries::kFurtherSites && (key & kIsPosix) != 0) return;
+      sums.calls += static_cast<double>(call.calls);
+      sums.bytes += static_cast<double>(call.bytes);
+    });
+  }
+  own = std::max(0.0, own - in_calls);
+  sums.seconds += own;
+  sums.before += std::min(own, static_cast<double>(series.pieces()[round.first_piece].call - round.begin));
+}
+
+// The rounds of a loop as snapshots, with the sites of the series as ids; adds them to `sums`.
+std::vector<Snapshot> snapshots_of(const CallSeries& series, const Loop& loop, std::vector<RoundSums>& sums) {
   std::vector<Snapshot> snapshots;
   const auto rounds = rounds_of(series, loop);
+  sums.resize(std::max(sums.size(), rounds.size()));
   for (std::size_t i = 0; i < rounds.size(); ++i) {
+    add_calls(series, rounds[i], sums[i]);
     Snapshot& snapshot = snapshots.emplace_back();
     snapshot.begin = rounds[i].begin;
     snapshot.end = rounds[i].end;
     snapshot.ns = static_cast<std::uint64_t>(rounds[i].end - rounds[i].begin);
     snapshot.rounds = iterations_of(loop, i);
     for (std::uint32_t piece = rounds[i].first_piece; piece < rounds[i].end_piece; ++piece) {
-      series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
-        snapshot.calls.push_back({site, 0, sums});
+      const double part = piece == rounds[i].first_piece ? part_in_round(series, rounds[i]) : 1;
+      series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, CallSums call) {
+        if (part < 1 && series.sites()[site].visits == 0)
+          call = {scaled(call.calls, part), scaled(call.ns, part), scaled(call.bytes, part), scaled(call.waited, part)};
+        snapshot.calls.push_back({site, 0, call});
       });
     }
   }
   return snapshots;
 }
 
-// ns outside of calls.
-std::uint64_t own_time(const RankCut& cut, const Snapshot& snapshot) {
-  std::uint64_t in_calls = 0;
-  for (const CallCell& cell : snapshot.calls) {
-    const std::uint64_t key = cut.keys[cell.id];
-    if (key == CallSeries::kFurtherSites || (key & kIsSampled) == 0) in_calls += cell.sums.ns;
-  }
-  return snapshot.ns - std::min(snapshot.ns, in_calls);
-}
-
-// Uses the ranks' own time, for all ranks alike: on a crowded machine every round waits.
-void join_visits(std::vector<RankCut>& cuts) {
-  std::size_t rounds = SIZE_MAX;
+// Joins the rounds of each step. Uses the sums of all ranks, for all alike: on a crowded machine every round waits.
+void join_rounds(std::vector<RankCut>& cuts, std::vector<RoundSums> sums) {
   for (const RankCut& cut : cuts) {
     if (cut.rounds() != cut.snapshots.size()) return;  // already joined, for lack of memory
-    rounds = std::min(rounds, cut.snapshots.size());
+    sums.resize(std::min(sums.size(), cut.snapshots.size()));
   }
-  std::vector<double> seconds(rounds);
-  for (const RankCut& cut : cuts) {
-    for (std::size_t i = 0; i < rounds; ++i) seconds[i] += static_cast<double>(own_time(cut, cut.snapshots[i]));
-  }
-  const std::size_t visits = visits_in_a_step(seconds);
-  if (visits == 1) return;
-  for (RankCut& cut : cuts) cut.snapshots = joined_by(visits, std::move(cut.snapshots));
+  const auto steps = steps_of(sums);
+  if (steps.empty()) return;
+  for (RankCut& cut : cuts) cut.snapshots = joined_by(steps, std::move(cut.snapshots));
 }
 
 using Loops = std::vector<std::vector<Loop>>;  // by rank
@@ -61,6 +81,7 @@ using Loops = std::vector<std::vector<Loop>>;  // by rank
 LoopCuts cut_by(std::uint64_t most, const Loops& loops, std::span<const std::unique_ptr<RankSeries>> ranks,
                 PlaceNodes& nodes) {
   LoopCuts found;
+  std::vector<RoundSums> sums;
   found.keys.resize(ranks.size());
   found.where.resize(ranks.size());
   for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
@@ -74,10 +95,10 @@ LoopCuts cut_by(std::uint64_t most, const Loops& loops, std::span<const std::uni
       found.head = found.keys[rank][loop->head];
       found.sites = loop->sites;
     }
-    found.cuts.push_back({rank, snapshots_of(calls, *loop), found.keys[rank], {}, found.where[rank]});
+    found.cuts.push_back({rank, snapshots_of(calls, *loop, sums), found.keys[rank], {}, found.where[rank]});
     found.regular += loop->regular;
   }
-  join_visits(found.cuts);
+  join_rounds(found.cuts, std::move(sums));
   found.regular /= static_cast<double>(found.cuts.size());
   return found;
 }
@@ -96,7 +117,7 @@ std::vector<LoopCuts> cut_by_loops(std::span<const std::unique_ptr<RankSeries>> 
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (!ranks[rank] || !ranks[rank]->is_whole() || !ranks[rank]->has_moments()) continue;
     loops[rank] = loops_of(ranks[rank]->series());
-    const Loop* const main = main_loop(loops[rank]);
+    const Loop* const main = main_loop(ranks[rank]->series(), loops[rank]);
     if (main == nullptr) continue;
     of_main.push_back(main->iterations);
     if (const Loop* const inner = inner_loop(loops[rank], *main)) of_inner.push_back(inner->iterations);

@@ -6,18 +6,23 @@
 #include <optional>
 #include <span>
 
+#include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
+
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr double kLeastSpan = 0.3;     // of the rank's time, from the first visit to the last
-constexpr double kLeastRegular = 0.8;  // of the rounds
-constexpr double kNearlyAll = 0.8;     // of the sites in a round
+constexpr double kLeastSpan = 0.3;      // of the rank's time, from the first visit to the last
+constexpr double kMostOfRun = 0.5;      // likewise: below it, the loop must have most calls
+constexpr double kHoldsTogether = 0.6;  // of the longest span of a loop
+constexpr double kLeastRegular = 0.8;   // of the rounds
+constexpr double kNearlyAll = 0.8;      // of the sites in a round
 constexpr std::uint64_t kMoreOften = 3;
-constexpr double kAsOften = 0.95;  // relative to the most visited site of its class
+constexpr double kAsOften = 0.95;    // relative to the most visited site of its class
+constexpr double kRoundsOfWork = 3;  // of an inner loop: the outer one has work of its own
 
 using Sites = std::vector<std::uint32_t>;
 
-// Grouped by visits: a site joins the class of the previous one if it was visited less than a tenth more often.
+// Grouped by visits: at most a twentieth more than the least visited one.
 std::vector<Sites> classes_of(const CallSeries& series) {
   const auto& sites = series.sites();
   Sites order(sites.size());
@@ -26,15 +31,11 @@ std::vector<Sites> classes_of(const CallSeries& series) {
   std::ranges::stable_sort(order, {}, [&](std::uint32_t each) { return sites[each].visits; });
   std::vector<Sites> classes;
   for (const std::uint32_t each : order) {
-    if (classes.empty() || sites[each].visits > sites[classes.back().back()].visits * 11 / 10 + 1)
-      classes.emplace_back();
+    const auto most = [&] { return static_cast<double>(sites[classes.back().front()].visits) / kAsOften + 1; };
+    if (classes.empty() || static_cast<double>(sites[each].visits) > most()) classes.emplace_back();
     classes.back().push_back(each);
   }
-  for (Sites& each : classes) {
-    const auto most = static_cast<double>(sites[each.back()].visits);
-    std::erase_if(each, [&](std::uint32_t site) { return static_cast<double>(sites[site].visits) < kAsOften * most; });
-    std::ranges::sort(each);  // by first visit
-  }
+  for (Sites& each : classes) std::ranges::sort(each);  // by first visit
   return classes;
 }
 
@@ -61,10 +62,11 @@ double regularity(const CallSeries& series, const Loop& loop, std::span<const Ro
   return static_cast<double>(regular) / static_cast<double>(rounds.size());
 }
 
-// For a loop of one call site, where regularity means nothing: share of the rounds with as many calls as the median
-// round.
+// For a loop of one call site, where regularity means nothing: share of the rounds that are like the median round, in
+// calls or, of many rounds, in time.
 double likeness(const CallSeries& series, const Loop& loop, std::span<const Round> rounds) {
-  std::vector<double> calls;  // of an iteration
+  constexpr std::size_t kMany = 20;
+  std::vector<double> calls, lengths;  // of an iteration
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     std::uint64_t sum = 0;
     for (std::uint32_t piece = rounds[i].first_piece; piece < rounds[i].end_piece; ++piece) {
@@ -72,27 +74,73 @@ double likeness(const CallSeries& series, const Loop& loop, std::span<const Roun
         if (series.sites()[site].visits != 0) sum += sums.calls;
       });
     }
-    calls.push_back(static_cast<double>(sum) / static_cast<double>(iterations_of(loop, i)));
+    const auto iterations = static_cast<double>(iterations_of(loop, i));
+    calls.push_back(static_cast<double>(sum) / iterations);
+    lengths.push_back(static_cast<double>(rounds[i].end - rounds[i].begin) / iterations);
   }
-  auto sorted = calls;
-  std::ranges::sort(sorted);
-  const double median = sorted[sorted.size() / 2];
-  const auto alike = std::ranges::count_if(calls, [&](double each) { return std::abs(each - median) < 0.5; });
-  return static_cast<double>(alike) / static_cast<double>(calls.size());
+  const double usual_calls = median_of(calls), usual = median_of(lengths);
+  const auto alike = std::ranges::count_if(calls, [&](double each) { return std::abs(each - usual_calls) < 0.5; });
+  const auto as_long =
+      std::ranges::count_if(lengths, [&](double each) { return each > usual / 2 && each < 2 * usual; });
+  return static_cast<double>(rounds.size() < kMany ? alike : std::max(alike, as_long)) /
+         static_cast<double>(rounds.size());
+}
+
+// Most visits of the rank are between the first and the last of the loop.
+bool has_most_calls(const CallSeries& series, const Round& first, const Round& last) {
+  std::uint64_t inside = 0, all = 0;
+  for (std::uint32_t piece = 0; piece < series.pieces().size(); ++piece) {
+    series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
+      if (series.sites()[site].visits == 0) return;
+      all += sums.calls;
+      if (piece >= first.first_piece && piece < last.end_piece) inside += sums.calls;
+    });
+  }
+  return 2 * inside >= all;
 }
 
 std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   const auto head = std::ranges::find_if(sites, [&](std::uint32_t site) { return series.sites()[site].begins != 0; });
   if (head == sites.end()) return std::nullopt;
   const CallSeries::Site& site = series.sites()[*head];
-  Loop loop{*head, site.visits, site.shift, static_cast<std::uint32_t>(sites.size()), 0};
+  Loop loop{*head, site.visits, site.shift, static_cast<std::uint32_t>(sites.size()), 0, 0};
   const auto rounds = rounds_of(series, loop);
   if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series is inconsistent
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
-  if (static_cast<double>(rounds.back().begin - rounds.front().begin) < kLeastSpan * whole) return std::nullopt;
+  loop.span = static_cast<double>(rounds.back().begin - rounds.front().begin) / std::max(whole, 1.0);
+  if (loop.span < kLeastSpan) return std::nullopt;
+  if (loop.span < kMostOfRun && !has_most_calls(series, rounds.front(), rounds.back())) return std::nullopt;
   loop.regular = loop.sites == 1 ? likeness(series, loop, rounds) : regularity(series, loop, rounds, sites);
   if (loop.regular < kLeastRegular) return std::nullopt;
   return loop;
+}
+
+// ns outside of calls.
+double own_time(const CallSeries& series, const Round& round) {
+  auto own = static_cast<double>(round.end - round.begin);
+  for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece) {
+    series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
+      if ((series.sites()[site].key & (kIsSampled | kIsCounted)) == 0) own -= static_cast<double>(sums.ns);
+    });
+  }
+  return std::max(own, 0.0);
+}
+
+// The calls of `few` come along in some rounds of `many`, which has more sites, and these rounds have no more work.
+bool rides_on(const CallSeries& series, const Loop& few, const Loop& many) {
+  if (few.sites >= many.sites || many.iterations < kMoreOften * few.iterations) return false;
+  std::vector<double> with, without;
+  for (const Round& round : rounds_of(series, many)) {
+    bool has = false;
+    for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece)
+      series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
+        has |= site == few.head && sums.calls != 0;
+      });
+    (has ? with : without).push_back(own_time(series, round));
+  }
+  if (with.empty() || without.empty()) return true;  // in each piece of many rounds: its work does not show
+  const double usual = median_of(without), each = usual / static_cast<double>(std::uint64_t{1} << many.shift);
+  return median_of(with) <= usual + kRoundsOfWork * each;
 }
 
 }  // namespace
@@ -105,12 +153,13 @@ std::vector<Loop> loops_of(const CallSeries& series) {
   return loops;
 }
 
-const Loop* main_loop(std::span<const Loop> loops) {
+const Loop* main_loop(const CallSeries& series, std::span<const Loop> loops) {
   if (loops.empty()) return nullptr;
-  const Loop& widest = *std::ranges::max_element(loops, {}, &Loop::sites);
-  const Loop* found = &widest;
+  const double longest = std::ranges::max_element(loops, {}, &Loop::span)->span;
+  const Loop* found = nullptr;
   for (const Loop& loop : loops) {
-    if (loop.sites * 2 >= widest.sites && loop.iterations >= kMoreOften * widest.iterations) found = &loop;
+    if (loop.span < kHoldsTogether * longest) continue;
+    if (found == nullptr || rides_on(series, *found, loop)) found = &loop;
   }
   return found;
 }
@@ -128,14 +177,26 @@ std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {
   const auto& pieces = series.pieces();
   const auto& sites = series.sites();
   std::vector<Round> rounds;
+  std::vector<double> before;  // ns from the begin of a piece to its call
   for (std::uint32_t piece = 0; piece < pieces.size(); ++piece) {
-    if (pieces[piece].site == loop.head) {
-      if (!rounds.empty()) rounds.back().end = pieces[piece].begin;
-      if (!rounds.empty()) rounds.back().end_piece = piece;
-      rounds.push_back({pieces[piece].begin, series.last_begin(), piece, static_cast<std::uint32_t>(pieces.size())});
+    if (pieces[piece].site != loop.head) continue;
+    if (!rounds.empty()) {
+      rounds.back().end = pieces[piece].begin;
+      rounds.back().end_piece = piece;
+      before.push_back(static_cast<double>(pieces[piece].call - pieces[piece].begin));
     }
+    rounds.push_back({pieces[piece].begin, series.last_begin(), 0, piece, static_cast<std::uint32_t>(pieces.size())});
   }
   if (rounds.empty()) return rounds;
+  Round& first = rounds.front();
+  const std::int64_t call = pieces[first.first_piece].call;
+  // Of nearly all rounds: a step may have several.
+  const auto long_one = before.begin() + static_cast<std::ptrdiff_t>(before.size() * 9 / 10);
+  if (!before.empty()) std::ranges::nth_element(before, long_one);
+  const std::int64_t usual = before.empty() ? 0 : static_cast<std::int64_t>(*long_one);
+  const std::int64_t begin = std::max(first.begin, call - usual);
+  first.left_out = begin - first.begin;
+  first.begin = begin;
   Round& last = rounds.back();
   std::int64_t last_end = last.begin;
   for (const CallSeries::Site& site : sites) {

@@ -72,10 +72,7 @@ void RankSeries::add_call(const Moment& moment) {
 // All calls so far, for a series that begins with the run and becomes known only now.
 template <class Use>
 void RankSeries::for_each_call_before(Use&& use) const {
-  for (const CallSeries::Piece& piece : series_.pieces()) {
-    series_.for_each_call(piece,
-                          [&](std::uint32_t site, const CallSums& sums) { use(series_.sites()[site].key, sums); });
-  }
+  series_.for_each_sum(use);
   for (const auto& [key, sums] : spread_) use(key, sums);
 }
 
@@ -185,6 +182,7 @@ void RankSeries::write(ByteWriter& out) {
   out.put(std::uint32_t{has_moments_});
   out.put(packs_.next());
   out.put(marks_of_other_threads_);
+  series_.finish();
   series_.write(out);
   marks_.write(out);
   conditions_.write(out);

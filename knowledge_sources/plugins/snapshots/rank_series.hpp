@@ -90,6 +90,7 @@ class RankSeries {
   // After the last record.
   [[nodiscard]] const CallSeries& series() {
     place_until(INT64_MAX);
+    series_.finish();
     return series_;
   }
   [[nodiscard]] const RankMarks& marks() {

@@ -1,8 +1,8 @@
-// A loop's first call may occur several times in a time step, as a halo exchange does in each direction: then most
-// rounds are short, and one in so many contains the work of the step. This joins the rounds of a step.
+// A loop's first call may occur several times in a time step, as a halo exchange does in each direction, or as an inner
+// loop does: then most rounds are short, and the others contain the work of the step. This joins the rounds of a step.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -10,11 +10,24 @@
 
 namespace ardoise::knowledge_sources {
 
-// 2, 3, 4 or 6 if one in so many rounds, always at the same position, takes four times as long as any other; else 1.
-// seconds: of each round, without its calls.
-[[nodiscard]] std::size_t visits_in_a_step(std::span<const double> seconds);
+// A round of a loop, in all ranks together.
+struct RoundSums {
+  double seconds = 0;           // without its calls
+  double before = 0;            // its part before the first call
+  double calls = 0, bytes = 0;  // of MPI
+};
 
-// Joins each `visits` rounds into one; leftover rounds join the last complete one.
-[[nodiscard]] std::vector<Snapshot> joined_by(std::size_t visits, std::vector<Snapshot> rounds);
+// The first round of each step, in ascending order; empty: each round is one. A step has one long round, its first one
+// if the time is before the call, else its last one:
+// - one in 2, 3, 4 or 6, always at the same position, that takes four times as long as any other;
+// - or ten times as long as most, if these rounds together hold most of the time, or have most of the calls;
+// - or the longest one of six or more whose bytes recur, as the levels of a multigrid solver do.
+// Rounds before the first step belong to none. Steps may be rounds of longer ones.
+[[nodiscard]] std::vector<std::size_t> steps_of(std::span<const RoundSums> rounds);
+
+// Joins the rounds of each step.
+[[nodiscard]] std::vector<Snapshot> joined_by(std::span<const std::size_t> steps, std::vector<Snapshot> rounds);
+
+[[nodiscard]] double median_of(std::vector<double> values);  // of one value at least
 
 }  // namespace ardoise::knowledge_sources

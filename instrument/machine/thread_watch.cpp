@@ -1,0 +1,82 @@
+#include "instrument/machine/thread_watch.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/process_stat.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+std::uint64_t steady_ns() noexcept {
+  timespec time{};
+  call_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, argument(&time));
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+// Documentation/scheduler/sched-stats.
+ScheduledTime scheduled_time(const char* path) noexcept {
+  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::array<char, 128> text{};
+  const long got = call_kernel(SYS_read, file, argument(text.data()), static_cast<long>(text.size()));
+  call_kernel(SYS_close, file);
+  std::array<std::uint64_t, 3> numbers{};
+  std::size_t number = 0;
+  for (long i = 0; i < got && number < numbers.size(); ++i) {
+    const char character = text[static_cast<std::size_t>(i)];
+    if (character >= '0' && character <= '9') {
+      numbers[number] = 10 * numbers[number] + static_cast<std::uint64_t>(character - '0');
+    } else {
+      ++number;
+    }
+  }
+  return {numbers[0], numbers[1]};
+}
+
+ThreadWatch::ThreadWatch(std::uint32_t tid) {
+  // Absolute: the survivor, another process, reads them.
+  fmt::format_to_n(stat_path_.data(), stat_path_.size() - 1, "/proc/{}/task/{}/stat", ::getpid(), tid);
+  fmt::format_to_n(schedstat_path_.data(), schedstat_path_.size() - 1, "/proc/{}/task/{}/schedstat", ::getpid(), tid);
+  known_ns_ = steady_ns();
+  known_ = time();
+}
+
+void ThreadWatch::look(CallPlace place) noexcept {
+  const std::uint64_t now_ns = steady_ns();
+  const char state = process_stat(stat_path_.data()).state;
+  if (state == 0 || state == 'Z') return;
+  note(place, state != 'R', now_ns, time());
+}
+
+void ThreadWatch::note(CallPlace place, bool is_asleep, std::uint64_t now_ns, ScheduledTime time) noexcept {
+  if (is_asleep) asleep_[static_cast<std::size_t>(place)].fetch_add(1, std::memory_order_relaxed);
+  last_cpu_.store(time.cpu_ns, std::memory_order_relaxed);
+  last_waiting_.store(time.waiting_ns, std::memory_order_relaxed);
+  if (is_looked_at_.test_and_set(std::memory_order_acquire)) return;
+  compare(is_asleep, now_ns, time);
+  is_looked_at_.clear(std::memory_order_release);
+}
+
+void ThreadWatch::compare(bool is_asleep, std::uint64_t now_ns, ScheduledTime time) noexcept {
+  if (time.waiting_ns < known_.waiting_ns || time.cpu_ns < known_.cpu_ns || now_ns < known_ns_) return;
+  const std::uint64_t passed = now_ns - known_ns_, ran = time.cpu_ns - known_.cpu_ns;
+  const std::uint64_t most = passed > ran ? passed - ran : 0, waited = time.waiting_ns - known_.waiting_ns;
+  // The times were read a moment after now_ns.
+  constexpr std::uint64_t kMoment = 10'000'000;
+  if (waited > most + kMoment) {
+    wrong_.fetch_add(waited - most, std::memory_order_relaxed);
+    known_.waiting_ns += waited - most;
+  }
+  if (!is_asleep) return;
+  known_ns_ = now_ns;
+  known_ = time;
+}
+
+}  // namespace ardoise::instrument

@@ -202,6 +202,11 @@ class UnevenWork {
   }
 
   void late(double ceiling) {
+    const bool once_a_step = !shape_ || shape_->shape == Shape::steady || shape_->shape == Shape::periodic;
+    if (once_a_step && runs_alone() && waited_for_alone() > 0.5 * waits_.all) {
+      return add("serial.rank", ceiling, {slowest_},
+                 work_of({slowest_}, extra_work(a_, slowest_)) + where_others_wait(a_, true));
+    }
     if (shape_) {
       if (shape_->shape == Shape::moving || shape_->shape == Shape::random) return late_in_turn(ceiling);
       if (shape_->shape != Shape::steady) return late_over_time(ceiling);

@@ -1,0 +1,192 @@
+// The account of losses adds up, codes are unique, and a loss names its ranks and places. How well losses are named on
+// whole programs is measured by tests/diagnosis.
+#include "reports/losses/losses.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "reports/losses/account.hpp"
+#include "reports/losses/placement.hpp"
+#include "reports/losses/words.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Rank 2 of 4 works for 8 s in `boundary`, the others wait 6 s of 10 s for it in MPI_Allreduce.
+Application one_late_rank() {
+  Application a;
+  a.ranks = 4;
+  a.wall_seconds = 10;
+  a.per_rank.wall_seconds.assign(4, 10.0);
+  a.per_rank.mpi_seconds = {6.5, 6.5, 0.5, 6.5};
+  a.per_rank.io_seconds.assign(4, 0.0);
+  FunctionProfile& function = a.mpi.emplace_back();
+  function.function = "MPI_Allreduce";
+  function.category = "collective";
+  function.calls = 400;
+  function.seconds = 20;
+  CallSite site;
+  site.function = "MPI_Allreduce";
+  site.symbol = "residual";
+  site.source_file = "heat.c";
+  site.line = 31;
+  site.calls = 400;
+  site.seconds = 20;
+  site.ranks = 4;
+  a.call_sites.push_back(site);
+  WaitSite wait;
+  wait.function = site.function;
+  wait.symbol = site.symbol;
+  wait.source_file = site.source_file;
+  wait.line = site.line;
+  wait.pattern = "wait_nxn";
+  wait.waiting_seconds = 18;
+  wait.waiters = 3;
+  wait.last_waiter = 3;
+  wait.awaited = 2;
+  wait.awaited_seconds = 18;
+  a.waiting.call_sites.push_back(wait);
+  a.waiting.per_rank.waiting_seconds = {6, 6, 0, 6};
+  a.waiting.per_rank.caused_seconds = {0, 0, 18, 0};
+  a.waiting.per_rank.critical_path_seconds = {0, 0, 10, 0};
+  a.waiting.critical_path_seconds = 10;
+  a.waiting.resolved_calls = 100;
+  PathPart work;
+  work.kind = "computation";
+  work.symbol = "boundary";
+  work.source_file = "heat.c";
+  work.line = 44;
+  work.seconds = work.rank_seconds = 9.5;
+  work.rank = 2;
+  work.by_rank = {{2, 9.5}};
+  a.waiting.critical_path.push_back(work);
+  PathPart call;
+  call.kind = "mpi";
+  call.function = site.function;
+  call.symbol = site.symbol;
+  call.source_file = site.source_file;
+  call.line = site.line;
+  call.seconds = call.rank_seconds = 0.5;
+  call.rank = 2;
+  call.by_rank = {{2, 0.5}};
+  a.waiting.critical_path.push_back(call);
+  return a;
+}
+
+std::int64_t sum_of(const Account& account) {
+  return std::accumulate(account.rows.begin(), account.rows.end(), std::int64_t{0},
+                         [](std::int64_t sum, const AccountRow& row) { return sum + row.nanoseconds; });
+}
+
+TEST(Losses, ALateRankIsNamedWithItsWorkAndItsCeiling) {
+  const Application a = one_late_rank();
+  const RunView view(a);
+  ASSERT_TRUE(view.known);
+  const std::vector<Loss> losses = losses_of(view);
+  ASSERT_FALSE(losses.empty());
+  EXPECT_EQ(losses[0].code, "late.static");
+  EXPECT_THAT(losses[0].text, HasSubstr("Rank 2"));
+  EXPECT_THAT(losses[0].text, HasSubstr("boundary (heat.c:44)"));
+  EXPECT_THAT(losses[0].text, HasSubstr("MPI_Allreduce, called from residual (heat.c:31)"));
+  EXPECT_NEAR(losses[0].ceiling, 9.5 - (3 * 3.5 + 9.5) / 4, 1e-9) << "work on the path beyond the mean";
+  EXPECT_EQ(losses[0].ranks, std::vector<std::uint32_t>{2});
+}
+
+TEST(Losses, CeilingsAddUpToTheRunTimeBeyondMeanWork) {
+  const Application a = one_late_rank();
+  const RunView view(a);
+  double sum = 0;
+  for (const Loss& loss : losses_of(view)) sum += loss.ceiling;
+  EXPECT_NEAR(sum, view.run - view.mean_work, 1e-9);
+}
+
+TEST(Losses, WithoutAPathNothingIsSaid) {
+  Application a = one_late_rank();
+  a.waiting.critical_path.clear();
+  EXPECT_TRUE(losses_of(RunView(a)).empty());
+  a = one_late_rank();
+  a.waiting.unresolved.critical_path_seconds = 4;
+  EXPECT_TRUE(losses_of(RunView(a)).empty()) << "a large part of it is unknown";
+}
+
+TEST(Losses, CodesAreUniqueAndHaveARemedy) {
+  std::set<std::string_view> seen;
+  for (const LossCode& code : loss_codes()) {
+    EXPECT_TRUE(seen.insert(code.code).second) << code.code;
+    EXPECT_FALSE(code.name.empty()) << code.code;
+    EXPECT_EQ(code.remedy.empty(), code.code == "cpu.hot") << code.code;
+    EXPECT_EQ(find_loss_code(code.code), &code);
+  }
+  EXPECT_EQ(find_loss_code("late.never"), nullptr);
+}
+
+TEST(Account, RowsAddUpToTheNanosecond) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<> seconds(0, 5);
+  for (int i = 0; i < 200; ++i) {
+    Application a = one_late_rank();
+    for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
+      a.per_rank.wall_seconds[rank] = 10 - seconds(random) / 3;
+      a.per_rank.mpi_seconds[rank] = seconds(random);
+      a.per_rank.io_seconds[rank] = seconds(random) / 7;
+      a.waiting.per_rank.waiting_seconds[rank] = seconds(random);
+    }
+    const RunView view(a);
+    const Account account = account_of(view, losses_of(view));
+    EXPECT_EQ(sum_of(account), account.nanoseconds);
+    EXPECT_EQ(account.nanoseconds, 4 * std::llround(view.run * 1e9));
+    for (const AccountRow& row : account.rows) EXPECT_GT(row.nanoseconds, 0) << row.part << ' ' << row.code;
+  }
+}
+
+TEST(Account, TheWaitingIsChargedToTheLateRank) {
+  const Application a = one_late_rank();
+  const RunView view(a);
+  std::map<std::pair<std::string, std::string>, std::int64_t> rows;
+  for (const AccountRow& row : account_of(view, losses_of(view)).rows) rows[{row.part, row.code}] += row.nanoseconds;
+  EXPECT_NEAR(1e-9 * static_cast<double>(rows[{"waiting", "late.static"}]), 17, 1.5);
+  EXPECT_GT(rows[std::pair("work", "")], 0);
+}
+
+TEST(Account, EveryProgramOfASyntheticRunHasOne) {
+  const reports::Run run = testing::synthetic_run(64);
+  for (const Application& a : run.applications) {
+    const RunView view(a);
+    const Account account = account_of(view, losses_of(view));
+    EXPECT_EQ(sum_of(account), account.nanoseconds) << a.name;
+  }
+}
+
+TEST(Placement, PairsOnDifferentHostsCouldShareOne) {
+  Application a;
+  a.ranks = 4;
+  a.hosts = {"a", "b"};
+  a.per_rank.host = {0, 0, 1, 1};
+  a.edges = {{0, 2, 10, 1000, 0}, {1, 3, 10, 1000, 0}, {0, 1, 10, 10, 0}};
+  EXPECT_NEAR(bytes_saved_by_placement(a), 1 - 10.0 / 2000, 1e-9);
+  a.per_rank.host = {0, 1, 0, 1};
+  EXPECT_NEAR(bytes_saved_by_placement(a), 0, 1e-9) << "they share one";
+  a.hosts = {"a"};
+  EXPECT_EQ(bytes_saved_by_placement(a), 0);
+}
+
+TEST(Words, RanksAreNamedAsASet) {
+  Application a;
+  a.ranks = 8;
+  a.world_ranks = 12;
+  a.first_rank = 4;
+  EXPECT_EQ(ranks_in_words(a, {2}), "rank 6");
+  EXPECT_EQ(ranks_in_words(a, {7, 0, 1}), "ranks 4–5, 11 (3 of 8)");
+  EXPECT_EQ(ranks_in_words(a, {}), "all 8 ranks");
+}
+
+}  // namespace
+}  // namespace ardoise::reports

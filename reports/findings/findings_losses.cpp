@@ -33,6 +33,14 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   return finding;
 }
 
+// Ranks without a processor make calls longer and ranks late: what they lose so may be more than this loss.
+bool is_uncertain(const Loss& loss, const RunView& view) {
+  constexpr double kOfTheCrowd = 0.5;
+  const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
+                           loss.code == "thr.uneven";
+  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < kOfTheCrowd * view.path.processor;
+}
+
 }  // namespace
 
 bool find_losses(const Facts& facts, std::vector<Finding>& out) {
@@ -47,8 +55,18 @@ bool find_losses(const Facts& facts, std::vector<Finding>& out) {
       hot = loss.text;
     } else if (view.share(loss.ceiling) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
+      if (is_uncertain(loss, view)) out.back().severity = Severity::note;
       leads = leads || out.back().severity != Severity::note;
     }
+  }
+  // Crowded hosts are said once, and do not head a program's own losses.
+  const auto is_crowd = [](const Finding& finding) {
+    return finding.id == "node.oversub" || finding.id == "node.foreign";
+  };
+  const bool own = std::ranges::any_of(
+      out, [&](const Finding& finding) { return finding.severity != Severity::note && !is_crowd(finding); });
+  for (Finding& finding : out) {
+    if (own && is_crowd(finding)) finding.severity = Severity::note;
   }
   const double share = view.share(std::min(all, view.run));
   if (leads) {

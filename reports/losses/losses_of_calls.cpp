@@ -19,6 +19,7 @@ namespace {
 
 constexpr double kSmall = 8 * 1024;     // bytes: the least cost of a call outweighs that of its bytes
 constexpr double kManyCalls = 200;      // of a rank
+constexpr double kFewestCalls = 5;      // of a rank: fewer are seen once
 constexpr double kFewestCreations = 5;  // of a rank
 constexpr double kInTurn = 2;           // time on the path ÷ time of a rank: ranks take turns
 constexpr double kMoreThanMean = 1.5;   // bytes of a rank ÷ mean
@@ -54,13 +55,15 @@ class CostlyCalls {
     const auto found = category_.find(call.part->function);
     return found == category_.end() ? "" : found->second;
   }
-  void add(const char* code, const PathCall& call, std::string text, std::vector<std::uint32_t> ranks = {}) {
+  void add(const char* code, const PathCall& call, std::string text, std::vector<std::uint32_t> ranks = {},
+           bool is_usual = false) {
     out_.push_back({.code = code,
                     .ceiling = call.seconds,
                     .own_seconds = call.wait_free,
                     .bucket = Bucket::transfer,
                     .text = std::move(text),
                     .ranks = std::move(ranks),
+                    .is_usual = is_usual,
                     .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
   }
   // "300 calls of MPI_Bcast, called from f (x.c:1), each of 8 B"
@@ -283,7 +286,8 @@ class CostlyCalls {
     }
     if (start == nullptr || !(flight > 0) || operations == 0) return false;
     const std::string started = fmt::format("{} in {}", in_sentence(start->function), in_sentence(name_of(*start)));
-    if (waited >= kAtOnce * flight) {
+    // The call that starts it is no work in between.
+    if (waited + operations * start->mean_seconds >= kAtOnce * flight) {
       add("prog.false_overlap", call,
           fmt::format("Transfers that {} starts are waited for at once, in {}: nothing is done while they run", started,
                       name_of_call(call)));

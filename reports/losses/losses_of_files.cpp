@@ -119,7 +119,7 @@ class FileLosses {
     if (prints(part) || scattered(part)) return;
     if (small)
       return add("io.small",
-                 fmt::format("{} of {} each on average{}{}", human_counted(times_.data_calls, "read or write"),
+                 fmt::format("{} reads and writes move {} each on average{}{}", human_count(times_.data_calls),
                              mean_request(), site_of(times_.mover), busiest_file()),
                  {}, part);
     if (!io.empty() && all > 0 && *top > kUneven * all / a_.ranks &&

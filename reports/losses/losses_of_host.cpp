@@ -15,7 +15,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
-constexpr double kAlso = 0.3;  // of the most affected rank: affected too
+constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
   return std::accumulate(times.begin(), times.end(), 0.0, [&](double sum, const RankTime& t) { return sum + t.*part; });
@@ -30,6 +30,12 @@ std::vector<std::uint32_t> affected(const std::vector<RankTime>& times, double R
     if (most > 0 && times[rank].*part >= kAlso * most) ranks.push_back(rank);
   }
   return ranks;
+}
+
+double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankTime>& times, double RankTime::*part) {
+  double sum = 0;
+  for (const std::uint32_t rank : ranks) sum += times[rank].*part;
+  return sum;
 }
 
 // Threads that computed on the most crowded host ÷ its processors; 0: unknown.
@@ -65,7 +71,7 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                  .text = fmt::format(
                      "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
                      ranks.size() == 1 ? "waits" : "wait",
-                     human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
+                     human_seconds(sum_over(ranks, view.times, &RankTime::waiting) / static_cast<double>(ranks.size())),
                      ranks.size() == 1 ? "" : " each",
                      load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
                      : load > 0 ? "; the host has a processor for each of the program's threads: other load is on it"
@@ -108,7 +114,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     if (static_cast<double>(site.calls) < kFewestTests * std::max(site.ranks, 1u)) continue;
     if (tests == nullptr || site.calls > tests->calls) tests = &site;
   }
-  const double mean = all / std::max<double>(1, static_cast<double>(ranks.size()));
+  const double mean =
+      sum_over(ranks, view.times, &RankTime::blocked) / std::max<double>(1, static_cast<double>(ranks.size()));
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
                   ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
@@ -143,11 +150,11 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
           : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
   out.push_back({.code = "mem.faults",
                  .ceiling = view.path.kernel,
-                 .own_seconds = s.kernel,
+                 .own_seconds = view.mean.kernel * view.app.ranks,
                  .bucket = Bucket::kernel,
                  .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
                                      "outside MPI and file I/O{} (sampled)",
-                                     human_share(s.self > 0 ? s.kernel / s.self : 0), place)});
+                                     human_share(s.self > 0 ? view.mean.kernel * view.app.ranks / s.self : 0), place)});
 }
 
 }  // namespace

@@ -18,9 +18,9 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kIsLate = 0.5;     // of the latest rank's excess
-constexpr double kExplained = 0.7;  // of the variance of work over ranks
-constexpr double kNearlyAll = 0.9;  // of the work in a function
+constexpr double kIsLate = 0.5;        // of the latest rank's excess
+constexpr double kExplained = 0.7;     // of the variance of work over ranks
+constexpr double kNearlyAll = 0.9;     // of the work in a function
 constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
 constexpr double kMuch = 0.03;         // of the run
 constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
@@ -67,6 +67,7 @@ class UnevenWork {
       : view_(view), a_(view.app), out_(out), waits_(a_), shape_(round_shape(a_)) {
     for (const RankTime& time : view.times) useful_.push_back(time.computing);
     slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
+    if (shape_ && !std::ranges::binary_search(shape_->in_step, slowest_)) shape_.reset();
   }
 
   void find() {
@@ -202,8 +203,9 @@ class UnevenWork {
   }
 
   void late(double ceiling) {
-    const bool once_a_step = !shape_ || shape_->shape == Shape::steady || shape_->shape == Shape::periodic;
-    if (once_a_step && runs_alone() && waited_for_alone() > 0.5 * waits_.all) {
+    const bool steady = !shape_ || shape_->shape == Shape::steady;
+    const bool periodic = shape_ && shape_->shape == Shape::periodic;
+    if (runs_alone() && (steady ? waited_for_alone() : periodic ? waits_.rooted : 0) > 0.5 * waits_.all) {
       return add("serial.rank", ceiling, {slowest_},
                  work_of({slowest_}, extra_work(a_, slowest_)) + where_others_wait(a_, true));
     }
@@ -216,9 +218,6 @@ class UnevenWork {
     if (!runs_alone() && late_on_host(ceiling)) return;
     const bool one = ranks.size() == 1;
     const std::string work = work_of(ranks, extra);
-    if (one && runs_alone() && waited_for_alone() > 0.5 * waits_.all) {
-      return add("serial.rank", ceiling, ranks, fmt::format("{}{}", work, where_others_wait(a_, true)));
-    }
     const bool group =
         ranks.size() > 1 && 4 * ranks.size() >= a_.ranks && 4 * ranks.size() < 3 * std::size_t{a_.ranks} &&
         between([&](std::uint32_t rank) { return std::ranges::binary_search(ranks, rank) ? 1u : 0u; }) > 0.9;

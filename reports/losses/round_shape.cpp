@@ -12,13 +12,14 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kFewestSnapshots = 6;
+constexpr std::size_t kFewestForTrend = 12;
 constexpr double kLeastOfRun = 0.5;
 constexpr double kSameRanks = 0.6;      // of the imbalance is that of one rank's sum
 constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
 constexpr double kShapeExplains = 0.6;  // of the variance over rounds
 constexpr double kGrows = 2.5;          // last third ÷ first third
 constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
-constexpr double kHighRound = 0.3;        // of the greatest excess
+constexpr double kHighRound = 0.3;      // of the greatest excess
 constexpr double kInHighRounds = 0.7;   // of the excess
 constexpr double kRegular = 0.7;        // of the distances
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
@@ -195,7 +196,7 @@ void judge_time(const std::vector<double>& excess, RoundShape& shape) {
   const double line = line_explains(excess);
   const Split split = best_split(excess);
   if (line >= kShapeExplains && line >= split.explains &&
-             mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
+      mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
     shape.shape = Shape::growing;
     shape.before = mean(excess, 0, std::max<std::size_t>(1, count / 10));
     shape.after = mean(excess, count - std::max<std::size_t>(1, count / 10), count);
@@ -229,6 +230,10 @@ std::optional<RoundShape> round_shape(const Application& a) {
   RoundShape shape;
   shape.series = series;
   shape.spread = relative_spread(m);
+  for (const std::uint32_t group : m.group_of) {
+    for (std::uint32_t i = 0; i < series->ranks_per_group && group * series->ranks_per_group + i < a.ranks; ++i)
+      shape.in_step.push_back(group * series->ranks_per_group + i);
+  }
   std::vector<double> sums(m.rows);
   for (std::size_t column = 0; column < m.columns; ++column) {
     shape.imbalance += m.excess(slowest(m, column), column);
@@ -251,7 +256,7 @@ std::optional<RoundShape> round_shape(const Application& a) {
     for (std::size_t column = 0; column < m.columns; ++column) excess[column] += m.excess(row, column);
   }
   for (double& each : excess) each /= late;
-  judge_time(excess, shape);
+  if (m.columns >= kFewestForTrend) judge_time(excess, shape);
   const std::size_t begin = comparable(*series).begin;
   if (shape.shape == Shape::steady && fold) {
     shape.shape = Shape::periodic;

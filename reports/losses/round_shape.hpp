@@ -16,12 +16,13 @@ enum class Shape { steady, periodic, growing, changed, moving, random };
 struct RoundShape {
   Shape shape = Shape::steady;
   const SnapshotSeries* series = nullptr;
-  double imbalance = 0;              // s: sum over rounds of (longest - mean) time outside MPI and I/O of a rank
-  std::vector<std::uint32_t> ranks;  // that are late, in all shapes but moving and random; in program order
-  std::vector<std::size_t> rounds;   // periodic: the snapshots with more work
-  std::size_t from = 0;              // changed: the first snapshot after the change
-  double spread = 0;                 // standard deviation of a rank's rounds ÷ their mean
-  double before = 0, after = 0;      // growing: first and last tenth; changed: both sides: s a round, above the mean
+  double imbalance = 0;                // s: sum over rounds of (longest - mean) time outside MPI and I/O of a rank
+  std::vector<std::uint32_t> in_step;  // ranks with these rounds; the others are not judged
+  std::vector<std::uint32_t> ranks;    // that are late, in all shapes but moving and random; in program order
+  std::vector<std::size_t> rounds;     // periodic: the snapshots with more work
+  std::size_t from = 0;                // changed: the first snapshot after the change
+  double spread = 0;                   // standard deviation of a rank's rounds ÷ their mean
+  double before = 0, after = 0;        // growing: first and last tenth; changed: both sides: s a round, above the mean
 };
 
 // Nothing: the program has no main loop of at least six snapshots that covers half of the run, or one rank.

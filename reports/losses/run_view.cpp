@@ -73,6 +73,18 @@ std::optional<Hub> find_hub(const Application& a) {
   return Hub{most, in[most] > 0.3 * of_rank(most), out[most] > 0.3 * of_rank(most), of_rank(most) / (a.ranks - 1)};
 }
 
+// Kernel time outside of MPI and I/O calls.
+double kernel_below_code(const SampleProfile& s) {
+  double sum = 0;
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i];
+    if (parent != kNoParent && s.functions[s.tree.function[i]].symbol == "(kernel)" &&
+        s.functions[s.tree.function[parent]].kind == "code")
+      sum += s.tree.self[i];
+  }
+  return sum;
+}
+
 // The ranks over which useful work is averaged.
 std::vector<std::uint32_t> workers_of(const RunView& view) {
   std::vector<std::uint32_t> ranks(view.times.size());
@@ -186,7 +198,7 @@ RunView::RunView(const Application& a) : app(a) {
   hub = find_hub(a);
   workers = workers_of(*this);
   add_calls(a, *this);
-  const double kernel = a.samples.unit == "seconds" ? a.samples.kernel / std::max(a.ranks, 1u) : 0;
+  const double kernel = a.samples.unit == "seconds" ? kernel_below_code(a.samples) / std::max(a.ranks, 1u) : 0;
   add_work(a, kernel, *this);
   for (const PathPart& part : waiting.critical_path) {
     if (part.kind == "other") split_other(part, kernel, *this);

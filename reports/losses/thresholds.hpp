@@ -4,7 +4,7 @@
 namespace ardoise::reports {
 
 // Severity of a loss by its ceiling; below kMentionedLoss it is not a finding.
-inline constexpr double kHighLoss = 0.1, kMediumLoss = 0.05, kMentionedLoss = 0.02;
+inline constexpr double kHighLoss = 0.1, kMediumLoss = 0.04, kMentionedLoss = 0.02;
 
 // A smaller part of the critical path is not looked at.
 inline constexpr double kMeaningful = 0.005;

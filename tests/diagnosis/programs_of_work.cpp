@@ -97,7 +97,7 @@ Task page_faults(Rank& me, const Case& how, std::uint32_t) {
 
 std::vector<Kind> kinds_of_work() {
   return {
-      {"late.static", {"late.static"}, {"rank 2", "boundary_cells"}, steps(boundary)},
+      {"late.static", {"late.static", "serial.rank"}, {"rank 2", "boundary_cells"}, steps(boundary)},
       {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
       {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
       {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},

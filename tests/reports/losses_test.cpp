@@ -184,7 +184,7 @@ TEST(Words, RanksAreNamedAsASet) {
   a.world_ranks = 12;
   a.first_rank = 4;
   EXPECT_EQ(ranks_in_words(a, {2}), "rank 6");
-  EXPECT_EQ(ranks_in_words(a, {7, 0, 1}), "ranks 4–5, 11 (3 of 8)");
+  EXPECT_EQ(ranks_in_words(a, {7, 0, 1}), "ranks 4, 5, 11 (3 of 8)");
   EXPECT_EQ(ranks_in_words(a, {}), "all 8 ranks");
 }
 

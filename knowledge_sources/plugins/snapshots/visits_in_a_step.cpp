@@ -42,12 +42,8 @@ Steps steps_by_position(std::span<const RoundSums> rounds) {
     if (rounds.size() < kFewestSteps * visits) continue;
     const std::size_t position = position_of_long(rounds, visits);
     if (position == visits) continue;
-    // The loop may follow a step of setup, which does not have its work.
-    const double usual = rounds[position + visits].seconds;
     Steps steps;
-    for (std::size_t at = position; at < rounds.size(); at += visits) {
-      if (!steps.empty() || kLonger * rounds[at].seconds > usual) steps.push_back(at);
-    }
+    for (std::size_t at = position; at < rounds.size(); at += visits) steps.push_back(at);
     return steps;
   }
   return {};
@@ -123,9 +119,8 @@ Steps begun_by(Steps long_rounds, std::span<const RoundSums> rounds) {
   }
   const std::size_t distance = (long_rounds.back() - long_rounds.front()) / (long_rounds.size() - 1);
   if (2 * before >= all) {
-    // Nothing precedes the first step in the loop, so its first round may be short. One of setup is as short as a step.
-    if (long_rounds.front() != distance && 2 * long_rounds.front() >= distance)
-      long_rounds.insert(long_rounds.begin(), 0);
+    // The work before the first step is not in the loop.
+    if (2 * long_rounds.front() >= distance && long_rounds.front() != 0) long_rounds.insert(long_rounds.begin(), 0);
     return long_rounds;
   }
   for (std::size_t& each : long_rounds) ++each;

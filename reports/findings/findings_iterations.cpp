@@ -167,9 +167,14 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
   const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);
   const std::size_t count = end - begin;
-  if (count < 4 * kParts || !trend_exceeds_noise(std::span(seconds).subspan(begin, count))) return;
+  if (count < 4 * kParts) return;
+  std::vector<double> usual;  // without the slow ones
   std::vector<std::vector<std::size_t>> parts(kParts);
-  for (const std::size_t i : all_but({begin, end}, slow_snapshots(s))) parts[(i - begin) * kParts / count].push_back(i);
+  for (const std::size_t i : all_but({begin, end}, slow_snapshots(s))) {
+    usual.push_back(seconds[i]);
+    parts[(i - begin) * kParts / count].push_back(i);
+  }
+  if (!trend_exceeds_noise(usual)) return;
   if (parts.front().empty() || parts.back().empty()) return;
   const double first = round_mean(s, s.seconds, parts.front()), last = round_mean(s, s.seconds, parts.back());
   const bool grows = last > first;

@@ -1,6 +1,6 @@
 # Programs that use many MPI functions and print what they saw, in C and in each dialect of Fortran (where a Fortran
 # compiler and the MPI's Fortran libraries are there). tests/vmpi runs them natively, virtualised and observed.
-foreach(program counted end endings farm files hangs late_patterns iterations launch left levels marks pmpi queries races sessions short_threads signals steered traffic threads ways world wrong_patterns)
+foreach(program counted end endings farm files hangs late_patterns iterations launch left levels marks pmpi queries races sessions short_threads signals split steered traffic threads ways world wrong_patterns)
   add_executable(mpi_${program} mpi_${program}.c)
   target_link_libraries(mpi_${program} PRIVATE MPI::MPI_C Threads::Threads)
 endforeach()

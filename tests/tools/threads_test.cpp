@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "reports/findings/efficiency.hpp"
 #include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
@@ -97,6 +98,21 @@ TEST_F(ThreadsTest, SerializedCallsComeOnlyFromInsideMpi) {
   EXPECT_EQ(posix("write").calls, 2U * 3 * 1000);
   expect_ring(3 * 1000);
   expect_callers(3 * 1000);
+}
+
+// See mpi_split.c. Load of the machine adds to the waiting for a processor alone.
+TEST_F(ThreadsTest, TheTimeOfTheFirstThreadIsSplitAsItWasSpent) {
+  const auto result = ardoise({}, {"-n", "2", SPLIT_PROGRAM});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 1U);
+  const auto times = reports::times_of_ranks(run.applications[0]);
+  ASSERT_EQ(times.size(), 2U);
+  for (const reports::RankTime& time : times) {
+    EXPECT_NEAR(time.blocked, 1.5, 0.15);
+    EXPECT_NEAR(time.computing, 0.3, 0.1);
+    EXPECT_LT(time.io, 0.1) << "a helper thread waits for input";
+  }
 }
 
 // A new thread takes the place of one that has ended; a wave of 40 threads finds no free places. No data is lost,

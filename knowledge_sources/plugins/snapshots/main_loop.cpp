@@ -93,7 +93,7 @@ bool has_most_calls(const CallSeries& series, const Round& first, const Round& l
     series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
       if (series.sites()[site].visits == 0) return;
       all += sums.calls;
-      if (piece >= first.first_piece && piece < last.end_piece) inside += sums.calls;
+      if (piece >= first.first_piece && piece < last.first_piece) inside += sums.calls;
     });
   }
   return 2 * inside >= all;
@@ -198,12 +198,17 @@ std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {
   first.left_out = begin - first.begin;
   first.begin = begin;
   Round& last = rounds.back();
-  std::int64_t last_end = last.begin;
+  // Sites that are visited more often may be visited after the loop, too.
+  std::int64_t longest = 0, of_others = last.begin;
+  for (std::size_t i = 0; i + 1 < rounds.size(); ++i) longest = std::max(longest, rounds[i].end - rounds[i].begin);
+  last.end = last.begin;
   for (const CallSeries::Site& site : sites) {
-    if (static_cast<double>(site.visits) >= kAsOften * static_cast<double>(loop.iterations))
-      last_end = std::max(last_end, site.last_end);
+    const double times = static_cast<double>(site.visits) / static_cast<double>(loop.iterations);
+    if (times < kAsOften) continue;
+    std::int64_t& end = times > 1 / kAsOften ? of_others : last.end;
+    end = std::max(end, site.last_end);
   }
-  last.end = last_end;
+  last.end = std::max(last.end, std::min(of_others, last.begin + longest));
   while (last.end_piece - 1 > last.first_piece && pieces[last.end_piece - 1].begin >= last.end) --last.end_piece;
   return rounds;
 }

@@ -42,12 +42,8 @@ Steps steps_by_position(std::span<const RoundSums> rounds) {
     if (rounds.size() < kFewestSteps * visits) continue;
     const std::size_t position = position_of_long(rounds, visits);
     if (position == visits) continue;
-    // The loop may follow a step of setup, which does not have its work.
-    const double usual = rounds[position + visits].seconds;
     Steps steps;
-    for (std::size_t at = position; at < rounds.size(); at += visits) {
-      if (!steps.empty() || kLonger * rounds[at].seconds > usual) steps.push_back(at);
-    }
+    for (std::size_t at = position; at < rounds.size(); at += visits) steps.push_back(at);
     return steps;
   }
   return {};
@@ -92,10 +88,10 @@ double recurring(std::span<const RoundSums> rounds, std::size_t distance, double
 
 Steps steps_by_bytes(std::span<const RoundSums> rounds) {
   constexpr std::size_t kFewestRounds = 6, kFewestPeriods = 4;
-  constexpr double kNearlyEach = 0.95, kHalf = 0.5;
+  constexpr double kMost = 0.7, kHalf = 0.5;  // a warm-up shifts the pattern
   if (rounds.size() < kFewestRounds * kFewestPeriods || recurring(rounds, 1, kHalf) > 0) return {};
   for (std::size_t visits = kFewestRounds; visits * kFewestPeriods <= rounds.size(); ++visits) {
-    if (recurring(rounds, visits, kNearlyEach) == 0) continue;
+    if (recurring(rounds, visits, kMost) == 0) continue;
     std::size_t longest = 0;
     double most = 0;
     for (std::size_t position = 0; position < visits; ++position) {
@@ -123,9 +119,8 @@ Steps begun_by(Steps long_rounds, std::span<const RoundSums> rounds) {
   }
   const std::size_t distance = (long_rounds.back() - long_rounds.front()) / (long_rounds.size() - 1);
   if (2 * before >= all) {
-    // Nothing precedes the first step in the loop, so its first round may be short. One of setup is as short as a step.
-    if (long_rounds.front() != distance && 2 * long_rounds.front() >= distance)
-      long_rounds.insert(long_rounds.begin(), 0);
+    // The work before the first step is not in the loop.
+    if (2 * long_rounds.front() >= distance && long_rounds.front() != 0) long_rounds.insert(long_rounds.begin(), 0);
     return long_rounds;
   }
   for (std::size_t& each : long_rounds) ++each;
@@ -143,7 +138,7 @@ double median_of(std::vector<double> values) {
 }
 
 std::vector<std::size_t> steps_of(std::span<const RoundSums> rounds) {
-  for (const auto find : {steps_by_position, steps_by_length, steps_by_bytes}) {
+  for (const auto find : {steps_by_bytes, steps_by_position, steps_by_length}) {
     const Steps steps = begun_by(find(rounds), rounds);
     if (steps.size() < 2) continue;
     std::vector<RoundSums> joined;

@@ -19,9 +19,9 @@ struct RoundSums {
 
 // The first round of each step, in ascending order; empty: each round is one. A step has one long round, its first one
 // if the time is before the call, else its last one:
-// - one in 2, 3, 4 or 6, always at the same position, that takes four times as long as any other;
-// - or ten times as long as most, if these rounds together hold most of the time, or have most of the calls;
-// - or the longest one of six or more whose bytes recur, as the levels of a multigrid solver do.
+// - the longest one of six or more whose bytes recur, as the levels of a multigrid solver do;
+// - or one in 2, 3, 4 or 6, always at the same position, that takes four times as long as any other;
+// - or ten times as long as most, if these rounds together hold most of the time, or have most of the calls.
 // Rounds before the first step belong to none. Steps may be rounds of longer ones.
 [[nodiscard]] std::vector<std::size_t> steps_of(std::span<const RoundSums> rounds);
 

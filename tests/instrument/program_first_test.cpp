@@ -72,6 +72,15 @@ TEST_F(ProgramFirstTest, AConstructorMayInitialiseMpi) {
   EXPECT_EQ(calls("early_init", "MPI_Barrier", 1), 100u);
 }
 
+// Its destructor runs after those of the preloaded library.
+TEST_F(ProgramFirstTest, ADestructorMayFinaliseMpi) {
+  const Outcome outcome = shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/{} late",
+                                            ARDOISE, directory_.string(), MPIEXEC, PROGRAM_DIRECTORY, "early_init"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("can no longer be sent"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("without finishing"), std::string::npos) << outcome.output;
+}
+
 TEST_F(ProgramFirstTest, OnlyThreadsThatMayCallMpiSend) {
   const Outcome outcome =
       shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/{}", ARDOISE,

@@ -10,6 +10,7 @@
 
 #include "analyzer/output_folder/status_file.hpp"
 #include "analyzer/states/safe_state.hpp"
+#include "vmpi/world/window_files.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -133,6 +134,7 @@ void LaunchWatch::end() {
     setting_.trace->close_parts();
     remove_own_file(trace_mark());
   }
+  vmpi::remove_window_folder();  // no destructor runs
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
 }

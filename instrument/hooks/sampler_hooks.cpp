@@ -16,8 +16,12 @@
 #include "instrument/process/ending/fatal_signals.hpp"
 #include "instrument/process/session/session.hpp"
 #include "instrument/sampling/sampler.hpp"
+#include "vmpi/wrappers/observed_call.hpp"
 
 namespace ardoise::instrument {
+
+ARDOISE_REAL_FUNCTION(pthread_sigmask, int(int, const sigset_t*, sigset_t*))
+
 namespace {
 
 // ---- threads
@@ -35,10 +39,35 @@ void* begin_thread(void* start_untyped) {
   return start.function(start.argument);
 }
 
+// A thread that MPI starts blocks signals. Otherwise it would handle those of the program that arrive while the other
+// threads are in the sampler's handler, which blocks them; but a program's handler may jump to the stack of its thread.
+// SIGTERM is let through: where the program blocks it, MPI's threads natively end the process.
+class BlockedForMpi {
+ public:
+  BlockedForMpi() noexcept : is_mpis_(starts_mpi || vmpi::stack_address() < vmpi::outermost_call) {
+    if (!is_mpis_) return;
+    sigset_t asynchronous;
+    ::sigfillset(&asynchronous);
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGTERM})
+      ::sigdelset(&asynchronous, number);
+    real_pthread_sigmask(SIG_BLOCK, &asynchronous, &before_);
+  }
+  ~BlockedForMpi() {
+    if (is_mpis_) real_pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  BlockedForMpi(const BlockedForMpi&) = delete;
+  BlockedForMpi& operator=(const BlockedForMpi&) = delete;
+
+ private:
+  const bool is_mpis_;
+  sigset_t before_;
+};
+
 }  // namespace
 
 ARDOISE_HOOK(int, pthread_create, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
              void* argument) {
+  const BlockedForMpi blocked;
   if (session.load(std::memory_order_relaxed) == nullptr)
     return real_pthread_create(thread, attributes, function, argument);
   auto* const start = new (std::nothrow) ThreadStart{function, argument};
@@ -177,7 +206,7 @@ ARDOISE_HOOK(SignalHandler, __sysv_signal, int number, SignalHandler handler) {
   return ours ? SIG_DFL : before;
 }
 
-ARDOISE_HOOK(int, pthread_sigmask, int how, const sigset_t* set, sigset_t* before) {
+ARDOISE_REPLACE(int, pthread_sigmask, int how, const sigset_t* set, sigset_t* before) {
   return change_mask(real_pthread_sigmask, how, set, before);
 }
 ARDOISE_HOOK(int, sigprocmask, int how, const sigset_t* set, sigset_t* before) {

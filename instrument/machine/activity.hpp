@@ -42,8 +42,8 @@
 // (stop recording, wait, drain). A thread either sees the cleared flag after it has set its activity, or is seen
 // inside: the barrier on the waiting side saves the hot path a fence (asymmetric Dekker).
 //
-// If a handler of the program leaves by siglongjmp while its thread is inside, the state remains set: from then on the
-// thread's I/O is only counted, and its MPI calls are in no sum (docs/internals/instrument.md, limits).
+// If a handler of the program leaves by siglongjmp while its thread is inside, the state remains set until
+// MPI_Finalize: the thread's calls are only counted, as dropped records, and its samples may be lost.
 #pragma once
 
 #include <atomic>

@@ -82,10 +82,13 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
       current->mpi.miss_call();
       return current->recorder.lose_call(PackClass::kMpi);
     }
-    // Refused: an MPI call of the recorder itself came back here.
     const ActivityScope scope(thread->activity, Activity::kRecording, current->recorder.active);
-    if (!scope.entered()) [[unlikely]]
-      return;
+    if (!scope.entered()) [[unlikely]] {
+      if (!scope.refused()) return;
+      // A signal handler interrupted this library, or left it by siglongjmp.
+      current->mpi.miss_call();
+      return current->recorder.count_only(*thread, static_cast<std::uint32_t>(call.function), end - call.begin);
+    }
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups && may_send_after(*current, call.function);
@@ -290,6 +293,7 @@ void start_session(const Settings& settings, int thread_level) {
 }
 
 void on_before_init() noexcept {
+  starts_mpi = true;
   init_began = now();
   blackboard::prepare_thread_barrier();
   try {
@@ -307,6 +311,7 @@ void on_after_init(int thread_level) noexcept {
   } catch (const std::exception& fault) {
     switch_off(fmt::format("recording could not start: {}.", fault.what()));
   }
+  starts_mpi = false;
 }
 
 void on_before_finalize() noexcept {

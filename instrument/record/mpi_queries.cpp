@@ -134,7 +134,14 @@ void learn_completion_of(Handle request) {
 
 void learn_completion() { learn_completion_of(MPI_REQUEST_NULL); }
 
-MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe, window_ranks, describe_type, is_complete}; }
+MpiQueries mpi_queries() {
+#ifdef OPEN_MPI
+  constexpr bool kHasZeroStatuses = false;
+#else
+  constexpr bool kHasZeroStatuses = true;
+#endif
+  return {received_bytes, is_cancelled, describe, window_ranks, describe_type, is_complete, kHasZeroStatuses};
+}
 
 std::uint64_t find_shared_request() {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};

@@ -465,7 +465,14 @@ void MpiRecorder::write_completions(const Event& event) {
   }
 }
 
-// MPICH 4.0 returns empty statuses for MPI_Isendrecv.
+// The empty status of the standard, or zeros, which a message of 0 bytes from rank 0 has, too.
+bool MpiRecorder::is_empty(const MPI_Status& status, std::uint32_t function, std::uint64_t bytes) const {
+  if (status.MPI_SOURCE == MPI_ANY_SOURCE) return true;
+  const bool sends_too = function == static_cast<std::uint32_t>(FunctionId::kIsendrecv) ||
+                         function == static_cast<std::uint32_t>(FunctionId::kIsendrecv_replace);
+  return queries_.has_zero_statuses && sends_too && status.MPI_SOURCE == 0 && status.MPI_TAG == 0 && bytes == 0;
+}
+
 void MpiRecorder::report_empty_statuses() {
   if (has_reported_empty_.exchange(true, std::memory_order_relaxed)) return;
   (void)recorder_.definitions.add(
@@ -486,7 +493,7 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
                          (receives || operation.shape() == Shape::kSend) && queries_.is_cancelled(*status);
   if ((receives || reads) && status != nullptr && !cancelled) {
     bytes = size_of(queries_.received_bytes(*status));
-    if (receives && status->MPI_SOURCE == MPI_ANY_SOURCE) [[unlikely]] {  // an empty one, for an operation
+    if (receives && is_empty(*status, operation.function(), bytes)) [[unlikely]] {
       report_empty_statuses();
       if (request->peer >= 0 && request->tag >= 0) {
         peer = request->peer;

@@ -27,6 +27,8 @@ struct MpiQueries {
   DatatypeFacts (*describe_type)(std::int64_t word);
   // Whether an active request is complete, by inspection of its memory; empty: unknown. Calls no MPI.
   std::optional<bool> (*is_complete)(std::uint64_t request) = [](std::uint64_t) { return std::optional<bool>(); };
+  // MPI_Isendrecv may return zeros in place of a status (MPICH 4.0).
+  bool has_zero_statuses = false;
 };
 
 // One word from a handle, for every type that MPI libraries use for handles.
@@ -77,6 +79,7 @@ class MpiRecorder {
   void write_started(Event& event);
   void write_completions(const Event& event);
   void report_empty_statuses();
+  [[nodiscard]] bool is_empty(const MPI_Status& status, std::uint32_t function, std::uint64_t bytes) const;
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
   void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);

@@ -93,6 +93,13 @@ void Recorder::count_only(const PosixEvent& event) noexcept {
   ledger.count_dropped(PackClass::kPosix, 1);
 }
 
+void Recorder::count_only(ThreadRecorder& thread, std::uint32_t function, std::uint64_t ticks) noexcept {
+  if (!active.load(std::memory_order_acquire)) return;
+  add_to_totals(thread, function, {1, ticks, 0, 0});
+  ledger.count_recorded(PackClass::kMpi, 1);
+  ledger.count_dropped(PackClass::kMpi, 1);
+}
+
 bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
                            const CallSums& sums, std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t mean = sums.ticks / sums.calls;
@@ -211,9 +218,23 @@ void Recorder::send_first() {
   sender.pump();
 }
 
+void Recorder::end_left_call(ThreadRecorder& thread) {
+  if (thread.activity.load(std::memory_order_relaxed) == Activity::kProgram) return;
+  thread.end_left_call();
+  was_left_ = true;
+}
+
 bool Recorder::stop() {
   active.store(false, std::memory_order_release);
   all_left_ = threads.wait_until_outside();
+  if (was_left_ && all_left_) {
+    force_unlock();  // the call that was left may have held locks
+    (void)definitions.add(
+        NoticeDefinition{1, 0},
+        std::string_view(
+            "A signal handler of the program left this library by siglongjmp. Since then the calls of that "
+            "thread are counted, but not recorded, and it has no samples."));
+  }
   return all_left_;
 }
 

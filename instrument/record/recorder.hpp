@@ -66,6 +66,8 @@ class Recorder {
   // The same if the thread cannot record (activity.hpp): adds to the totals and counts a dropped record.
   // Async-signal-safe.
   void count_only(const PosixEvent& event) noexcept;
+  // Likewise a call of MPI; its bytes are unknown.
+  void count_only(ThreadRecorder& thread, std::uint32_t function, std::uint64_t ticks) noexcept;
 
   // Adds `sums` of query calls from one place as a sum, and to the thread's totals. False: out of memory, nothing is
   // added.
@@ -106,6 +108,10 @@ class Recorder {
   // Returns when no thread records any more. False: some threads did not leave within a second, and their data is lost
   // uncounted. The calling thread is not inside.
   [[nodiscard]] bool stop();
+
+  // Called in MPI_Finalize before stop(). A signal handler may have left the calling thread's last call by siglongjmp
+  // (activity.hpp): ends that call.
+  void end_left_call(ThreadRecorder& thread);
 
   // For the survivor, when all threads of the process have died at any moment, maybe inside. force_unlock() resets each
   // thread to the state before the call it was recording and releases all locks. take_unsent() then returns all bins
@@ -160,6 +166,7 @@ class Recorder {
 
   std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
   bool all_left_ = true;                                            // when recording was stopped
+  bool was_left_ = false;                                           // end_left_call() found one
   std::atomic<bool> lost_calls_ = false;
   // Ticks; relaxed: an occasional extra pack of totals does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;

@@ -320,12 +320,16 @@ void ThreadRecorder::cut_torn(Lane<Record>& lane, bool is_torn) {
   if (lane.cursor == records_of<Record>(lane.bin)) lane.bin = nullptr;
 }
 
-void ThreadRecorder::force_unlock() {
+void ThreadRecorder::end_left_call() {
   const Activity inside = activity.exchange(Activity::kProgram, std::memory_order_acq_rel);
   // For a nested activity, the interrupted one is unknown.
   cut_torn(mpi_, inside != Activity::kProgram && inside != Activity::kHook);
   cut_torn(posix_, inside != Activity::kProgram && inside != Activity::kRecording);
   may_send = false;
+}
+
+void ThreadRecorder::force_unlock() {
+  end_left_call();
   samples.force_unlock();
 }
 

@@ -110,7 +110,9 @@ class alignas(64) ThreadRecorder {
     may_send = false;
     between_idups = false;
   }
-  // For use when the thread has died, maybe inside this class: discards the record in progress.
+  // Discards the record in progress: the owner has left it by a jump, and is outside from now on.
+  void end_left_call();
+  // For use when the thread has died, maybe inside this class: likewise.
   void force_unlock();
   // The last calls of the dead thread.
   void recent(RecentCalls& mpi, RecentCalls& posix) const;

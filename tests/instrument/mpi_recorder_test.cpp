@@ -64,6 +64,9 @@ MPI_Status status(int source, int tag, int bytes) {
 
 class MpiRecorderTest : public testing::Test {
  protected:
+  explicit MpiRecorderTest(bool has_zero_statuses = false)
+      : mpi_(recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe, answer_ranks, answer_type,
+                                   MpiQueries{}.is_complete, has_zero_statuses}) {}
   void SetUp() override {
     mpi_.define(kWorld);
     thread_ = recorder_.threads.adopt(0);
@@ -116,7 +119,7 @@ class MpiRecorderTest : public testing::Test {
   FakeTransport transport_;
   std::vector<std::uint64_t> bytes_;
   Recorder recorder_{Settings{}, transport_, PackIdentity{}, std::uint64_t{1} << 60, false};
-  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe, answer_ranks, answer_type}};
+  MpiRecorder mpi_;
   ThreadRecorder* thread_ = nullptr;
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
@@ -460,6 +463,44 @@ TEST_F(MpiRecorderTest, AnEmptyStatusKeepsTheArgumentsOfTheReceive) {
   EXPECT_EQ(completion_bytes(capture.completions[0].record), 50u);
   EXPECT_EQ(capture.completions[1].record.peer, kNoPeer);
   EXPECT_EQ(capture.totals.at("MPI_Isendrecv").bytes_received, 50u);
+}
+
+class ZeroStatusesTest : public MpiRecorderTest {
+ protected:
+  ZeroStatusesTest() : MpiRecorderTest(true) {}
+};
+
+// MPICH 4.0 with UCX. Messages of other functions, and those that have bytes, come from rank 0.
+TEST_F(ZeroStatusesTest, KeepTheArgumentsOfTheReceive) {
+  struct Case {
+    FunctionId function;
+    int source, bytes;
+    std::int32_t peer;
+    std::uint64_t received;
+  };
+  const std::array cases{Case{FunctionId::kIsendrecv, 2, 0, 2, 50}, Case{FunctionId::kIsendrecv_replace, 2, 0, 2, 50},
+                         Case{FunctionId::kIsendrecv, MPI_ANY_SOURCE, 0, kNoPeer, 0},
+                         Case{FunctionId::kIsendrecv, 0, 40, 0, 40}, Case{FunctionId::kIrecv, 0, 0, 0, 0}};
+  for (const Case& each : cases) {
+    auto request = handle<MPI_Request>(0x77);
+    Call call = on_world(each.function);
+    call.peer = each.function == FunctionId::kIrecv ? each.source : 1;
+    call.tag = each.function == FunctionId::kIrecv ? 0 : 2;
+    call.bytes_sent = each.function == FunctionId::kIrecv ? 0 : 100;
+    call.source = each.source;
+    call.receive_tag = 3;
+    call.bytes_received = 50;
+    call.requests = &request;
+    call.request_count = 1;
+    record(call);
+    complete(FunctionId::kWait, {0x77}, {status(0, 0, each.bytes)});
+  }
+  const Capture capture = finish();
+  ASSERT_EQ(capture.completions.size(), cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    EXPECT_EQ(capture.completions[i].record.peer, cases[i].peer) << i;
+    EXPECT_EQ(completion_bytes(capture.completions[i].record), cases[i].received) << i;
+  }
 }
 
 TEST_F(MpiRecorderTest, ValuesBeyond32BitsAreExact) {

@@ -67,9 +67,32 @@ TEST_F(ProgramFirstTest, CallsAreRecordedAfterAJumpOutOfMpi) {
   }
 }
 
+// Its handler runs in the thread that it belongs to, sampled or not, and no call of MPI is lost.
+TEST_F(ProgramFirstTest, AHandlerMayLeaveIoByAJump) {
+  for (const std::string sample : {"cpu", "off"}) {
+    SCOPED_TRACE(sample);
+    const Outcome outcome = run_captured(1, "jumping_handler", "ARDOISE_SAMPLE=" + sample);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.output, "barriers 200\n");
+    const Capture capture = captured("jumping_handler");
+    ASSERT_TRUE(capture.totals.contains("MPI_Barrier"));
+    EXPECT_EQ(capture.totals.at("MPI_Barrier").calls, 200u);
+    EXPECT_EQ(capture.last.mpi.recorded - capture.last.mpi.dropped, 0u) << "the handler leaves the library at once";
+  }
+}
+
 TEST_F(ProgramFirstTest, AConstructorMayInitialiseMpi) {
   expect_runs(2, "early_init");
   EXPECT_EQ(calls("early_init", "MPI_Barrier", 1), 100u);
+}
+
+// Its destructor runs after those of the preloaded library.
+TEST_F(ProgramFirstTest, ADestructorMayFinaliseMpi) {
+  const Outcome outcome = shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/{} late",
+                                            ARDOISE, directory_.string(), MPIEXEC, PROGRAM_DIRECTORY, "early_init"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("can no longer be sent"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("without finishing"), std::string::npos) << outcome.output;
 }
 
 TEST_F(ProgramFirstTest, OnlyThreadsThatMayCallMpiSend) {

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -145,6 +147,30 @@ TEST_F(EndedTest, AClosedTerminalEndsTheLaunch) {
   terminal->close();
   (void)terminal->wait();
   expect_report("SIGHUP to ardoise");
+}
+
+// Folders of Open MPI's windows lie in memory (vmpi/world/window_files.hpp).
+TEST_F(EndedTest, AKilledLauncherLeavesNoFolderInMemory) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "MPICH has no such folders";
+  const auto terminal = running({RING, kForEver});
+  Words processes{std::to_string(terminal->process())};  // and those that they started; one is mpirun
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    std::ifstream children("/proc/" + processes[i] + "/task/" + processes[i] + "/children");
+    for (std::string child; children >> child;) processes.push_back(child);
+  }
+  const auto folders = [&] {
+    return std::ranges::count_if(std::filesystem::directory_iterator("/dev/shm"), [&](const auto& entry) {
+      const std::string name = entry.path().filename();
+      return name.starts_with("ardoise.") && std::ranges::any_of(processes, [&](const std::string& process) {
+               return name.find('.' + process + '.') != std::string::npos;
+             });
+    });
+  };
+  EXPECT_GT(folders(), 0);
+  ::kill(terminal->process(), SIGKILL);
+  (void)terminal->wait();
+  for (int i = 0; i < 300 && folders() != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(folders(), 0);
 }
 
 // Signals arrive while the report is made.

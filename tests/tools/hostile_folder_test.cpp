@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class HostileFolderTest : public LaunchFixture {
  protected:
@@ -133,7 +134,20 @@ TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
   // Without a named folder, this launch is not chosen either.
   const auto found = run_as(kVictim, {"env", "--chdir=" + shared_.string(), ARDOISE, "status"});
   EXPECT_THAT(found.output, HasSubstr("no launch of yours runs on this host"));
+  EXPECT_EQ(found.status, kFailedStatus);
   EXPECT_EQ(content("shared/victim"), "precious");
+
+  // A link to a file that only the victim can read.
+  ASSERT_EQ(as_user(kAttacker,
+                    [&] {
+                      fs::remove(folder / "summary.txt");
+                      fs::create_symlink(victim, folder / "summary.txt");
+                      return true;
+                    }),
+            0);
+  const auto linked = run_as(kVictim, {ARDOISE, "status", folder.string()});
+  EXPECT_EQ(linked.status, kFailedStatus);
+  EXPECT_THAT(linked.output, AllOf(refused, Not(HasSubstr("precious"))));
 }
 
 // The library is not loaded into a program that runs with the rights of another user.

@@ -74,7 +74,7 @@ namespace {
 
 // For a program without MPI_Init, which has no MPI_Finalize. The end of its last session is too early: it may open
 // another one.
-void end_hidden_world() {
+void end_hidden_world(int, void*) {
   if (is_hidden.load(std::memory_order_relaxed) && is_running()) Finalize(library);
 }
 
@@ -83,8 +83,8 @@ bool make_world_for_sessions() {
   int provided = 0;  // sessions may ask for any level
   if (Init_thread(library, nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return false;
   is_hidden.store(true, std::memory_order_relaxed);
-  std::atexit(end_hidden_world);
-  return true;
+  // Not atexit(), which needs __cxa_atexit (loader/kept_objects.cpp).
+  return ::on_exit(end_hidden_world, nullptr) == 0;
 }
 
 }  // namespace

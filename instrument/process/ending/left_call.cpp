@@ -10,6 +10,7 @@ namespace ardoise::instrument {
 
 void leave_calls_below(const char* target) noexcept {
   forget_left_signal(target);
+  if (observed_posix.call != nullptr && target > observed_posix.call->frame) observed_posix.become({});
   // A target below the open call is within MPI or in one of its callbacks.
   if (vmpi::outermost_call == nullptr || target <= vmpi::outermost_call) return;
   const vmpi::Call* const call = observed_frame.call;

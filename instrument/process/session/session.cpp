@@ -215,6 +215,7 @@ void Session::define_usage() {
 
 // All threads stop recording first, then their data is taken.
 void Session::finish() {
+  if (current_thread != nullptr) recorder.end_left_call(*current_thread);
   (void)recorder.stop();
   sampling.stop();
   const ClockSample end = sample_clocks();

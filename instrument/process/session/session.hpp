@@ -90,6 +90,9 @@ class Session {
   RestingThreads resting_;
 };
 
+// This thread is in MPI_Init.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool starts_mpi = false;
+
 // The session of this process; nullptr: nothing is recorded. Never destroyed. Acquire: its members are built.
 extern std::atomic<Session*> session;
 

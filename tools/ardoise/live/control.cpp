@@ -27,6 +27,7 @@ int control(const CommandLine& line) {
     settings.erase(settings.begin());
   }
   if (folder.empty()) folder = find_running_folder();
+  if (folder.empty()) return kFailedStatus;
   const std::string analyzer = find_installation().analyzer, set = reports::joined(settings, " "),
                     ranks = line.is_given("ranks") ? line.text("ranks") : "*",
                     program = line.is_given("program") ? line.text("program") : "*",

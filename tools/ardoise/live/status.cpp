@@ -1,5 +1,6 @@
 #include "tools/ardoise/live/status.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +20,6 @@
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/installation.hpp"
 #include "tools/ardoise/common/message.hpp"
-#include "tools/ardoise/common/usage_error.hpp"
 #include "tools/ardoise/report/finish_report.hpp"
 
 namespace ardoise::launcher {
@@ -76,14 +75,19 @@ std::vector<fs::path> usual_folders_here(std::string_view usual) {
   return folders;
 }
 
-// The folder may be another user's.
+// The folder may be another user's: nullopt for a link, a FIFO, a device or a file that is too large for a summary.
 std::optional<std::string> summary_in(const fs::path& folder) {
-  const fs::path path = folder / "summary.txt";
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path);
-  if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  constexpr off_t kLargest = off_t{16} << 20;
+  const int file = ::open((folder / "summary.txt").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::optional<std::string> text;
+  struct stat found {};
+  if (::fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_size <= kLargest) {
+    text.emplace(static_cast<std::size_t>(found.st_size), '\0');
+    text->resize(static_cast<std::size_t>(std::max<ssize_t>(::read(file, text->data(), text->size()), 0)));
+  }
+  ::close(file);
+  return text;
 }
 
 }  // namespace
@@ -109,8 +113,8 @@ std::string find_running_folder() {
     found.push_back({is_here, fs::last_write_time(states.front(), error), shown});
   }
   if (found.empty()) {
-    throw UsageError(fmt::format(
-        "no launch of yours runs on this host, and none has its folder, {}…, here: name the folder.", usual));
+    say("no launch of yours runs on this host, and none has its folder, {}…, here: name the folder.", usual);
+    return "";
   }
   std::ranges::sort(found, std::greater<>(),
                     [](const Launch& launch) { return std::pair(launch.is_here, launch.last_state); });
@@ -125,6 +129,7 @@ std::string find_running_folder() {
 
 int status(const CommandLine& line) {
   const std::string folder = line.words.empty() ? find_running_folder() : line.words.front();
+  if (folder.empty()) return kFailedStatus;
   const std::string fault = analyzer::fault_of_folder(folder);
   if (is_running(folder)) {
     const std::string analyzer = find_installation().analyzer;

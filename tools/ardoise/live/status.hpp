@@ -11,7 +11,8 @@ namespace ardoise::launcher {
 [[nodiscard]] int status(const CommandLine& line);
 
 // Searches running launches: folders with the usual name in the current one, and launches of this user with a process
-// on this host. Prefers a folder in the current one, then the latest. Throws UsageError if there is none.
+// on this host. Prefers a folder in the current one, then the latest. "": there is none, which
+// a message says.
 [[nodiscard]] std::string find_running_folder();
 
 }  // namespace ardoise::launcher

@@ -29,8 +29,6 @@ const std::vector<LossCode>& loss_codes() {
        "Cut the domain so that all ranks have about as many neighbours and bytes.", program},
       {"late.asleep", "A rank sleeps or is blocked while others wait for it",
        "Remove the pause, or find out what this rank is blocked by.", program},
-      {"late.start", "Ranks begin or end at different times", "Let all ranks begin and end their work together.",
-       program},
       // Sequential dependence.
       {"serial.rank", "One rank works alone while the others wait", "Spread this work over all ranks.", program},
       {"chain.serial", "Ranks work one after the other",

@@ -140,13 +140,38 @@ namespace {
 
 // These rules serve profiles whose critical path is not known: they see less, and have no ceilings.
 bool is_without_path(const Finding& finding) {
-  return is_one_of(finding, {"time_shares", "load_imbalance", "communication_efficiency", "dominating_call",
-                             "rank_clusters", "serial_chain", "collective_waiting", "collective_transfer",
-                             "late_messages", "small_messages", "polling", "hot_rank", "heavy_edge", "no_overlap",
-                             "one_rank_io", "small_io", "shared_input", "reopened_file", "strided_io", "random_io",
-                             "metadata_io", "allocation", "copying", "locking", "formatting", "kernel_work", "own_work",
-                             "idle_threads", "uneven_region", "threads_share_processors", "hot_function", "mpi_cause",
-                             "slow_iterations", "iterations_change", "iterations_trend", "rank_drift"});
+  return is_one_of(finding, {"time_shares",
+                             "load_imbalance",
+                             "communication_efficiency",
+                             "dominating_call",
+                             "rank_clusters",
+                             "serial_chain",
+                             "collective_waiting",
+                             "collective_transfer",
+                             "late_messages",
+                             "small_messages",
+                             "polling",
+                             "hot_rank",
+                             "heavy_edge",
+                             "no_overlap",
+                             "one_rank_io",
+                             "small_io",
+                             "shared_input",
+                             "reopened_file",
+                             "strided_io",
+                             "random_io",
+                             "metadata_io",
+                             "allocation",
+                             "copying",
+                             "locking",
+                             "formatting",
+                             "kernel_work",
+                             "own_work",
+                             "idle_threads",
+                             "uneven_region",
+                             "threads_share_processors",
+                             "hot_function",
+                             "mpi_cause"});
 }
 
 }  // namespace
@@ -169,6 +194,11 @@ std::vector<Finding> findings_of(const Application& application) {
   std::vector<Finding> losses;
   if (find_losses(facts, losses)) {
     std::erase_if(out, is_without_path);
+    // Rounds that differ are no losses of their own.
+    for (Finding& each : out) {
+      if (is_one_of(each, {"slow_iterations", "iterations_change", "iterations_trend", "rank_drift"}))
+        each.severity = Severity::note;
+    }
     std::ranges::move(losses, std::back_inserter(out));
   } else {
     drop_unreliable_findings(facts, out);

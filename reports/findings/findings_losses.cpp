@@ -17,10 +17,15 @@ Severity severity_of(double share) {
   return share >= kHighLoss ? Severity::high : share >= kMediumLoss ? Severity::medium : Severity::note;
 }
 
+// Bytes that must be moved take time, without a fault.
+bool is_volume(const Loss& loss) {
+  return loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume";
+}
+
 Finding finding_of(const Loss& loss, const RunView& view) {
   const double share = view.share(loss.ceiling);
   Finding finding{loss.code,
-                  loss.is_usual ? Severity::note : severity_of(share),
+                  loss.is_usual || (is_volume(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
                   share,
                   fmt::format("{}. At most {} of {} ({}) can be won back.", loss.text, human_seconds(loss.ceiling),
                               human_seconds(view.run), human_share(share)),

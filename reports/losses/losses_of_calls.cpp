@@ -114,11 +114,21 @@ class CostlyCalls {
                                    "MPI_Win_free", "MPI_Type_", "MPI_Group_", "MPI_Comm_idup"}))
       return add("ovh.create", call,
                  fmt::format("{}: {} in all", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
-    if (function == "MPI_Probe" || function == "MPI_Mprobe")
-      return add("poll.probe", call, fmt::format("A probe precedes each receive: {}", calls_in_words(call)));
+    if (function == "MPI_Probe" || function == "MPI_Mprobe") return probe(call);
     if (is_collective(kind)) return collective(call);
     if (messages || kind == "wait") return message(call, messages);
     add("ovh.calls", call, fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+  }
+
+  // Without the probe the receive waits for the message; the call itself is saved.
+  void probe(const PathCall& call) {
+    double least = call.site == nullptr ? 0 : call.site->min_seconds;
+    for (const CallSite& site : a_.call_sites) {
+      if (site.symbol == call.part->symbol && site.min_seconds > 0 && site.function.ends_with("ecv"))
+        least = std::min(least, site.min_seconds);
+    }
+    add("poll.probe", call, fmt::format("A probe precedes each receive: {}", calls_in_words(call)));
+    out_.back().ceiling = std::min(call.seconds, least * call.calls_per_rank);
   }
 
   void lock(const PathCall& call) {
@@ -171,7 +181,8 @@ class CostlyCalls {
     if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
       return add(
           "ovh.collective", call,
-          fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)));
+          fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
+          {}, call.calls_per_rank < kFewestCalls);
     const std::vector<const CallSite*> alike = same_calls(call);
     if (alike.size() < 2) return add("ovh.element", call, capitalised(words));
     std::string places;

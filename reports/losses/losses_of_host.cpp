@@ -103,7 +103,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
                                        ranks_in_words(a, ranks),
                                        human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size())))),
-                   .is_usual = seconds < kUsualOfThreads * view.path_work});
+                   .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(a) > 1});
     return;
   }
   const CallSite* tests = nullptr;

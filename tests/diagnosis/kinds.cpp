@@ -47,7 +47,8 @@ constexpr double kLoss = 0.02;  // of the run
 
 // In nested loops, lateness once in an outer step is lateness in every n-th round.
 bool is_right(const reports::Finding& finding, const Kind& kind, Context context) {
-  const bool once_a_step = context == Context::kNestedLoops && kind.code.starts_with("late.") && finding.id == "late.periodic";
+  const bool once_a_step =
+      context == Context::kNestedLoops && kind.code.starts_with("late.") && finding.id == "late.periodic";
   return (once_a_step || std::ranges::find(kind.findings, finding.id) != kind.findings.end()) &&
          std::ranges::all_of(kind.words, [&](const std::string& word) {
            // A name at the begin of a sentence has a capital.
@@ -84,12 +85,6 @@ double run(Simulation& simulation, const Kind& kind, const Case& how) {
 
 }  // namespace
 
-reports::Run analyzed(const Kind& kind, const Case& how) {
-  Simulation simulation(machine_for(kind, how));
-  run(simulation, kind, how);
-  return simulation.analyze();
-}
-
 Diagnosis diagnose(const Kind& kind, const Case& how) {
   Diagnosis result;
   Case without = how;
@@ -105,7 +100,8 @@ Diagnosis diagnose(const Kind& kind, const Case& how) {
   result.right_in_three = std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(3, std::ssize(all)),
                                       [&](const auto& finding) { return is_right(finding, kind, how.context); });
   const bool is_known = std::ranges::find(kind.findings, all.front().id) != kind.findings.end();
-  const auto named = std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind, how.context); });
+  const auto named =
+      std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind, how.context); });
   if (named != all.end() && named->id == kind.code) {
     for (const auto& [name, value] : named->evidence) {
       if (name == "ceiling_seconds") result.ceiling = value;

@@ -68,12 +68,14 @@ Task more_neighbours(Rank& me, const Case& how, std::uint32_t) {
   }
 }
 
-Task serial_threads(Rank& me, const Case& how, std::uint32_t) {
-  constexpr Place kRegion{"threaded_cells [OpenMP region 1]", 271};
-  co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
-  if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
-  if (!how.fault)
-    co_await me.compute_in_threads({"serial_update [OpenMP region 1]", 274}, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+Task serial_threads(Rank& me, const Case& how) {
+  constexpr Place kRegion{"threaded_cells [OpenMP region 1]", 271}, kParallel{"serial_update [OpenMP region 1]", 274};
+  for (std::uint32_t i = 0; i < how.steps; ++i) {
+    co_await me.compute_in_threads(kRegion, 4 * kMs, 4 * kMs, 4 * kMs, 4 * kMs);
+    if (how.fault) co_await me.compute({"serial_update", 273}, 12 * kMs);
+    if (!how.fault) co_await me.compute_in_threads(kParallel, 3 * kMs, 3 * kMs, 3 * kMs, 3 * kMs);
+    co_await exchange(me, how);
+  }
 }
 
 Task uneven_threads(Rank& me, const Case& how) {
@@ -108,7 +110,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.comm", {"late.comm"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
       {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
       {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
-      {"thr.serial", {"thr.serial"}, {"serial_update"}, steps(serial_threads)},
+      {"thr.serial", {"thr.serial"}, {"serial_update"}, serial_threads},
       {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, uneven_threads},
       {"cpu.hot", {"cpu.hot"}, {"interpolate"}, steps(hot_function)},
       {"mem.alloc", {"mem.alloc"}, {"malloc"}, steps(allocating)},

@@ -296,6 +296,14 @@ class CostlyCalls {
       operations = static_cast<double>(site.operations);
     }
     if (start == nullptr || !(flight > 0) || operations == 0) return false;
+    const double bytes = static_cast<double>(start->bytes) / static_cast<double>(start->calls);
+    if (bytes <= kSmall) {
+      if (call.calls_per_rank < kManyCalls) return false;
+      add("ovh.tiny", call,
+          fmt::format("{} complete transfers of {}, which {} in {} starts", capitalised(calls_in_words(call)),
+                      human_bytes(bytes), in_sentence(start->function), in_sentence(name_of(*start))));
+      return true;
+    }
     const std::string started = fmt::format("{} in {}", in_sentence(start->function), in_sentence(name_of(*start)));
     // The call that starts it is no work in between.
     if (waited + operations * start->mean_seconds >= kAtOnce * flight) {

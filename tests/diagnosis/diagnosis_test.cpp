@@ -147,6 +147,15 @@ TEST_P(EveryKind, IsNamedFirst) {
   EXPECT_THAT(result.ceiling, DoubleNear(result.seconds - result.without_fault, 0.11 * result.seconds)) << first.text;
 }
 
+// These were not looked at while the rules were written; 18 of 19 were named first then, and none of 5 was an alarm.
+TEST(Diagnosis, ProgramsWrittenAfterTheRulesAreNamedFirst) {
+  for (const Kind& kind : held_out()) {
+    const Diagnosis result = diagnose(kind, {});
+    const reports::Finding& first = result.findings.front();
+    EXPECT_TRUE(kind.is_right() ? !result.false_alarm : result.right_first) << kind.code << ": " << first.text;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Diagnosis, EveryKind, ::testing::Range(std::size_t{0}, kinds().size()),
                          [](const auto& instance) {
                            std::string name = kinds()[instance.param].code;

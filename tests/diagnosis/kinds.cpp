@@ -41,6 +41,11 @@ const std::vector<Kind>& kinds() {
   return kAll;
 }
 
+const std::vector<Kind>& held_out() {
+  static const std::vector<Kind> kAll = held_out_kinds();
+  return kAll;
+}
+
 namespace {
 
 constexpr double kLoss = 0.02;  // of the run

@@ -41,6 +41,8 @@ struct Kind {
 };
 
 [[nodiscard]] const std::vector<Kind>& kinds();
+// Written after the rules: how far these carry.
+[[nodiscard]] const std::vector<Kind>& held_out();
 
 struct Diagnosis {
   double seconds = 0;        // of the run

@@ -29,6 +29,9 @@ Task overlap(Rank& me, const Case& how, std::uint32_t step);
 // Work that goes from rank to rank in blocks: `seconds` on each rank, a message of `bytes` after each block.
 Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes);
 
+// Rank 0 hands out tasks on demand; `handling`: its work on a result; `last_task`: seconds of the last one.
+Task farm(Rank& me, int tasks, double task, double handling, double last_task);
+
 // A program whose steps begin with `step`, followed by the usual part.
 template <class Step>
 auto steps(Step step) {
@@ -46,5 +49,6 @@ std::vector<Kind> kinds_of_calls();
 std::vector<Kind> kinds_of_files();
 std::vector<Kind> kinds_of_machines();
 std::vector<Kind> right_kinds();
+std::vector<Kind> held_out_kinds();
 
 }  // namespace ardoise::diagnosis

@@ -20,6 +20,30 @@ Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes) {
   }
 }
 
+Task farm(Rank& me, int tasks, double task, double handling, double last_task) {
+  if (me.rank() == 0) {
+    std::uint32_t busy = 0;
+    int next = 0;
+    for (std::uint32_t worker = 1; worker < me.size(); ++worker, ++busy, ++next)
+      co_await me.send({"hand_out", 104}, worker, 64, 1);
+    while (busy != 0) {
+      co_await me.recv({"master", 106}, instrument::kAnySource, 2);
+      const auto worker = static_cast<std::uint32_t>(me.last_source());
+      co_await me.compute({"store_result", 108}, handling);
+      const bool more = next++ < tasks;
+      co_await me.send({"hand_out", 109}, worker, 64, more ? next == tasks ? 4 : 1 : 3);
+      if (!more) --busy;
+    }
+    co_return;
+  }
+  while (true) {
+    const std::int32_t tag = co_await me.recv_tag({"worker", 112}, 0);
+    if (tag == 3) co_return;
+    co_await me.compute({"run_task", 114}, tag == 4 ? last_task : task);
+    co_await me.send({"worker", 115}, 0, 1 * kKiB, 2);
+  }
+}
+
 namespace {
 
 Task coarse_pipeline(Rank& me, const Case& how, std::uint32_t) {
@@ -71,30 +95,6 @@ Task all_to_one(Rank& me, const Case& how, std::uint32_t) {
       co_await me.recv({"sum_fields", 99}, from(peer), 8);
       co_await me.compute({"sum_fields", 100}, 0.4 * kMs);
     }
-  }
-}
-
-Task farm(Rank& me, int tasks, double task, double handling, double last_task) {
-  if (me.rank() == 0) {
-    std::uint32_t busy = 0;
-    int next = 0;
-    for (std::uint32_t worker = 1; worker < me.size(); ++worker, ++busy, ++next)
-      co_await me.send({"hand_out", 104}, worker, 64, 1);
-    while (busy != 0) {
-      co_await me.recv({"master", 106}, instrument::kAnySource, 2);
-      const auto worker = static_cast<std::uint32_t>(me.last_source());
-      co_await me.compute({"store_result", 108}, handling);
-      const bool more = next++ < tasks;
-      co_await me.send({"hand_out", 109}, worker, 64, more ? next == tasks ? 4 : 1 : 3);
-      if (!more) --busy;
-    }
-    co_return;
-  }
-  while (true) {
-    const std::int32_t tag = co_await me.recv_tag({"worker", 112}, 0);
-    if (tag == 3) co_return;
-    co_await me.compute({"run_task", 114}, tag == 4 ? last_task : task);
-    co_await me.send({"worker", 115}, 0, 1 * kKiB, 2);
   }
 }
 

@@ -1,6 +1,7 @@
 // Prints how well the findings name the losses of simulated programs.
 //   diagnosis_score           a line for each kind, alone
 //   diagnosis_score all       a line for each context: all kinds in it
+//   diagnosis_score held-out  programs that were written after the rules
 //   diagnosis_score in NAME   all kinds, or CODE…, in that context
 //   diagnosis_score CODE…     these kinds, with their findings whole
 #include <fmt/format.h>
@@ -93,6 +94,11 @@ int main(int argc, char** argv) {
     return 0;
   }
   Named context = contexts().front();
+  const std::vector<Kind>* list = &kinds();
+  if (!words.empty() && words[0] == "held-out") {
+    list = &held_out();
+    words.erase(words.begin());
+  }
   if (words.size() >= 2 && words[0] == "in") {
     for (const Named& each : contexts()) {
       if (each.name == words[1]) context = each;
@@ -100,7 +106,7 @@ int main(int argc, char** argv) {
     words.erase(words.begin(), words.begin() + 2);
   }
   Score score;
-  for (const Kind& kind : kinds()) {
+  for (const Kind& kind : *list) {
     if (!words.empty() && std::ranges::find(words, kind.code) == words.end()) continue;
     const Diagnosis result = diagnose(kind, context.how);
     score.add(kind, result);

@@ -8,7 +8,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kSummaryFindings = 4;
+constexpr std::size_t kSummaryFindings = 3;
 
 std::string in_one_line(const Application& a, const Facts& facts) {
   std::string out = counted(a.ranks, "rank");

@@ -174,6 +174,10 @@ bool is_without_path(const Finding& finding) {
                              "mpi_cause"});
 }
 
+bool is_of_rounds(const Finding& finding) {
+  return is_one_of(finding, {"slow_iterations", "iterations_change", "iterations_trend", "rank_drift"});
+}
+
 }  // namespace
 
 std::vector<Finding> findings_of(const Application& application) {
@@ -194,11 +198,12 @@ std::vector<Finding> findings_of(const Application& application) {
   std::vector<Finding> losses;
   if (find_losses(facts, losses)) {
     std::erase_if(out, is_without_path);
-    // Rounds that differ are no losses of their own.
-    for (Finding& each : out) {
-      if (is_one_of(each, {"slow_iterations", "iterations_change", "iterations_trend", "rank_drift"}))
-        each.severity = Severity::note;
-    }
+    // Rounds that differ are no losses of their own; on crowded hosts they differ by chance.
+    std::erase_if(out, [&](Finding& each) {
+      if (!is_of_rounds(each)) return false;
+      each.severity = Severity::note;
+      return facts.crowded();
+    });
     std::ranges::move(losses, std::back_inserter(out));
   } else {
     drop_unreliable_findings(facts, out);

@@ -60,7 +60,9 @@ bool find_losses(const Facts& facts, std::vector<Finding>& out) {
       hot = loss.text;
     } else if (view.share(loss.ceiling) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
-      if (is_uncertain(loss, view)) out.back().severity = Severity::note;
+      if (is_uncertain(loss, view))
+        out.back().severity =
+            std::min(out.back().severity, view.share(loss.ceiling) >= kHighLoss ? Severity::medium : Severity::note);
       leads = leads || out.back().severity != Severity::note;
     }
   }

@@ -110,7 +110,8 @@ const std::vector<LossCode>& loss_codes() {
       {"io.volume", "Reading and writing of data", "Move fewer bytes, or move them while the ranks compute.", program},
       // The host.
       {"node.oversub", "More runnable threads than processors", "Start fewer ranks or threads on each host.", launch},
-      {"node.foreign", "Other load takes processors away", "Use a host without other load.", system},
+      {"node.foreign", "Other load takes processors away",
+       "Use a host without other load, or give each program of the launch processors of its own.", system},
       {"node.bind", "Threads share processors while others of the host are not used",
        "Give each rank a processor for each of its threads (mpirun --map-by slot:PE=n), or set OMP_NUM_THREADS.",
        launch},

@@ -21,6 +21,7 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
     if (same->bucket == Bucket::asleep && loss.bucket == Bucket::work) std::swap(same->text, loss.text);
     if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos)
       same->text += "; " + loss.text;
+    same->is_usual = same->is_usual && loss.is_usual;
     same->ceiling += loss.ceiling;
     same->own_seconds += loss.own_seconds;
     if (same->ranks != loss.ranks) same->ranks.clear();

@@ -144,7 +144,7 @@ class CostlyCalls {
   [[nodiscard]] bool in_turn(const PathCall& call) const {
     if (call.site == nullptr || call.site->ranks < 3) return false;
     const double of_rank = call.wait_free / call.site->ranks;
-    return call.seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.seconds;
+    return call.part->seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.part->seconds;
   }
 
   void barrier(const PathCall& call) {
@@ -241,7 +241,7 @@ class CostlyCalls {
 
   // Calls of one rank that the others wait for. Returns whether they are.
   [[nodiscard]] bool of_one_rank(const PathCall& call) {
-    if (a_.ranks < 3 || call.part->rank_seconds < kOfOneRank * call.seconds) return false;
+    if (a_.ranks < 3 || call.part->rank_seconds < kOfOneRank * call.part->seconds) return false;
     const std::uint32_t rank = call.part->rank;
     std::set<std::uint32_t> to, from;
     double in = 0, out = 0, all = 0;

@@ -64,20 +64,23 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   const double load = runnable_per_processor(a), all = total(view.times, &RankTime::waiting);
   const bool few = 2 * ranks.size() < a.ranks;
   const bool foreign = load > 0 ? load <= 1 : few;
-  out.push_back({.code = foreign ? "node.foreign" : "node.oversub",
-                 .ceiling = seconds,
-                 .own_seconds = all,
-                 .bucket = Bucket::processor,
-                 .text = fmt::format(
-                     "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
-                     ranks.size() == 1 ? "waits" : "wait",
-                     human_seconds(sum_over(ranks, view.times, &RankTime::waiting) / static_cast<double>(ranks.size())),
-                     ranks.size() == 1 ? "" : " each",
-                     load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
-                     : load > 0 ? "; the host has a processor for each of the program's threads: other load is on it"
-                     : few      ? where_others_wait(a, ranks.size() == 1)
-                                : ""),
-                 .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+  out.push_back(
+      {.code = foreign ? "node.foreign" : "node.oversub",
+       .ceiling = seconds,
+       .own_seconds = all,
+       .bucket = Bucket::processor,
+       .text = fmt::format(
+           "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
+           ranks.size() == 1 ? "waits" : "wait",
+           human_seconds((sum_over(ranks, view.times, &RankTime::waiting) +
+                          sum_over(ranks, view.times, &RankTime::mpi_without_processor)) /
+                         static_cast<double>(ranks.size())),
+           ranks.size() == 1 ? "" : " each",
+           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
+           : load > 0 ? "; the host has a processor for each of this program's threads: other programs run there"
+           : few      ? where_others_wait(a, ranks.size() == 1)
+                      : ""),
+       .ranks = few ? ranks : std::vector<std::uint32_t>{}});
 }
 
 // Other threads use about as much CPU time as the first ones.

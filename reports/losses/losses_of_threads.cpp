@@ -17,6 +17,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kSamples = 50;        // of the program; fewer are not judged
+constexpr double kBalanced = 0.8;      // mean ÷ busiest thread
 constexpr double kLeastOfWork = 0.05;  // of the CPU time
 constexpr double kIdleThread = 0.2;    // of the busiest thread of its rank
 
@@ -67,7 +68,7 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
   }
   if (worst == nullptr) return;
   const double samples = worst->total / s.self * static_cast<double>(s.samples);
-  if (samples < kSamples || worst->balance() > 0.9) return;
+  if (samples < kSamples || worst->balance() > kBalanced) return;
   const double ranks = view.app.ranks;
   out.push_back(
       {.code = "thr.uneven",

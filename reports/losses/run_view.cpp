@@ -21,13 +21,25 @@ bool tests(const std::string& function) {
   return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
 }
 
+// Part of the time in MPI calls in which ranks were runnable without a processor: an upper bound.
+double without_processor_in_mpi(const RunView& view) {
+  double without = 0, all = 0;
+  for (const RankTime& time : view.times) {
+    without += time.mpi_without_processor;
+    all += time.mpi;
+  }
+  return all > 0 ? std::min(1.0, without / all) : 0;
+}
+
 void add_calls(const Application& a, RunView& view) {
+  const double crowded = without_processor_in_mpi(view);
   for (const PathPart& part : a.waiting.critical_path) {
     if (part.kind != "mpi") continue;
+    view.path.processor += part.seconds * crowded;
     PathCall call;
     call.part = &part;
     call.site = find_call_site(a, part);
-    call.seconds = part.seconds;
+    call.seconds = part.seconds * (1 - crowded);
     double most = 0;
     for (const WaitSite& wait : a.waiting.call_sites) {
       if (wait.function != part.function || wait.symbol != part.symbol || wait.source_file != part.source_file ||

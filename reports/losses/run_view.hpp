@@ -29,7 +29,7 @@ struct PathWork {
 struct PathCall {
   const PathPart* part = nullptr;
   const CallSite* site = nullptr;  // nullptr: its row is not in the table
-  double seconds = 0;              // on the path
+  double seconds = 0;              // on the path, without the part in which ranks lacked a processor
   double waiting = 0;              // rank-seconds of waiting in its calls
   std::string pattern;             // of most of it
   std::uint32_t awaited = kNoRank;

@@ -20,7 +20,8 @@ std::string called_from(const std::string& function, const std::string& caller) 
 
 std::string ranks_in_words(const Application& a, std::vector<std::uint32_t> ranks) {
   std::ranges::sort(ranks);
-  if (ranks.empty() || ranks.size() == a.ranks) return a.ranks == 1 ? "the rank" : fmt::format("all {} ranks", a.ranks);
+  if (ranks.empty() || ranks.size() == a.ranks)
+    return a.ranks == 1 ? "the rank" : a.ranks == 2 ? "both ranks" : fmt::format("all {} ranks", a.ranks);
   for (std::uint32_t& rank : ranks) rank = a.world_rank(rank);
   if (ranks.size() == 1) return fmt::format("rank {}", ranks[0]);
   return fmt::format("ranks {} ({} of {})", rank_ranges(ranks, kRanges), ranks.size(), a.ranks);

@@ -17,13 +17,13 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kSmall = 8 * 1024;     // bytes: the least cost of a call outweighs that of its bytes
-constexpr double kManyCalls = 200;      // of a rank
-constexpr double kFewestCalls = 5;      // of a rank: fewer are seen once
-constexpr double kFewestCreations = 5;  // of a rank
-constexpr double kInTurn = 2;           // time on the path ÷ time of a rank: ranks take turns
-constexpr double kMoreThanMean = 1.5;   // bytes of a rank ÷ mean
-constexpr double kAtOnce = 0.9;         // of the time between start and end is in the wait
+constexpr double kSmall = 8 * 1024;      // bytes: the least cost of a call outweighs that of its bytes
+constexpr double kManyCalls = 200;       // of a rank
+constexpr double kFewestCalls = 5;       // of a rank: fewer are seen once
+constexpr double kFewestCreations = 20;  // of a rank
+constexpr double kInTurn = 2;            // time on the path ÷ time of a rank: ranks take turns
+constexpr double kMoreThanMean = 1.5;    // bytes of a rank ÷ mean
+constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
 bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {
@@ -259,7 +259,7 @@ class CostlyCalls {
       }
     }
     const double mean = 2 * all / a_.ranks;
-    if (in + out < kMoreThanMean * mean) return false;
+    if (!(in + out > 0) || in + out < kMoreThanMean * mean) return false;
     const bool alone = call.site != nullptr && call.site->ranks == 1;
     const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(call);
     if (alone && to.size() == a_.ranks - 1 && out > 0.9 * (in + out) && most_to < 2 * least_to) {

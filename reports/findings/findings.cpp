@@ -130,8 +130,8 @@ std::string name_of_place(const std::string& symbol, const std::string& source_f
 std::string Facts::main_call_site(const std::string& function) const {
   const CallSite* best = nullptr;
   for (const CallSite& site : app.call_sites) {
-    const bool resolved = !site.symbol.empty() || !site.source_file.empty();
-    if (site.function == function && resolved && (best == nullptr || site.seconds > best->seconds)) best = &site;
+    const bool has_place = !site.symbol.empty() || !site.source_file.empty() || !site.module.empty();
+    if (site.function == function && has_place && (best == nullptr || site.seconds > best->seconds)) best = &site;
   }
   return best == nullptr ? "" : in_sentence(name_of(*best)) + callers_in_sentence(app, *best);
 }

@@ -46,7 +46,8 @@ struct Facts {
   // Durations of calls are unreliable: ranks often lacked a processor.
   [[nodiscard]] bool crowded() const { return share_without_processor() > 0.2; }
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
-  // The call site of `function` with most time: "halo_exchange (solver.cpp:214)"; "": not resolved.
+  // The call site of `function` with most time: "halo_exchange (solver.cpp:214)", "libslepc.so+0x16e647" without
+  // symbols; "": unknown.
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
 };
 

@@ -198,12 +198,10 @@ std::vector<Finding> findings_of(const Application& application) {
   std::vector<Finding> losses;
   if (find_losses(facts, losses)) {
     std::erase_if(out, is_without_path);
-    // Rounds that differ are no losses of their own; on crowded hosts they differ by chance.
-    std::erase_if(out, [&](Finding& each) {
-      if (!is_of_rounds(each)) return false;
-      each.severity = Severity::note;
-      return facts.crowded();
-    });
+    // Rounds that differ are no losses of their own.
+    for (Finding& each : out) {
+      if (is_of_rounds(each)) each.severity = Severity::note;
+    }
     std::ranges::move(losses, std::back_inserter(out));
   } else {
     drop_unreliable_findings(facts, out);

@@ -24,7 +24,8 @@ void write_account(JsonWriter& writer, const Application& application) {
   if (account.rows.empty()) return;
   nlohmann::json rows = nlohmann::json::array();
   for (const AccountRow& row : account.rows)
-    rows.push_back({{"part", row.part}, {"code", row.code}, {"nanoseconds", row.nanoseconds}, {"inferred", row.inferred}});
+    rows.push_back(
+        {{"part", row.part}, {"code", row.code}, {"nanoseconds", row.nanoseconds}, {"inferred", row.inferred}});
   writer.member("account", nlohmann::json{{"nanoseconds", account.nanoseconds}, {"rows", std::move(rows)}});
 }
 

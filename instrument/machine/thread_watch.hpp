@@ -17,7 +17,7 @@ namespace ardoise::instrument {
 enum class CallPlace : std::uint8_t { kOutside = 0, kMpi = 1, kIo = 2 };
 inline constexpr std::size_t kCallPlaces = 3;
 
-// Of one thread, by /proc/<pid>/task/<tid>/schedstat; 0: unknown.
+// One thread's, by /proc/<pid>/task/<tid>/schedstat; 0: unknown.
 struct ScheduledTime {
   std::uint64_t cpu_ns = 0;
   std::uint64_t waiting_ns = 0;  // ready to run, without a processor
@@ -45,7 +45,7 @@ class ThreadWatch {
   [[nodiscard]] std::uint32_t asleep(CallPlace place) const {
     return asleep_[static_cast<std::size_t>(place)].load(std::memory_order_relaxed);
   }
-  // Of the thread, now.
+  // The thread's, now.
   [[nodiscard]] ScheduledTime time() const noexcept { return scheduled_time(schedstat_path_.data()); }
 
  private:

@@ -38,7 +38,7 @@ struct Facts {
   double mpi_seconds = 0, io_seconds = 0;  // summed over ranks
   double mpi_calls = 0;
   [[nodiscard]] double share(double seconds) const;  // of rank_seconds, 0 … 1
-  // Of the ranks' time, or where that is unknown, of all threads.
+  // Shares of the ranks' time, or where that is unknown, of all threads.
   [[nodiscard]] double mpi_share() const { return efficiency.known ? efficiency.mpi_share : share(mpi_seconds); }
   [[nodiscard]] double io_share() const { return efficiency.known ? efficiency.io_share : share(io_seconds); }
   // Waiting for a processor, as a share of the time in which ranks were ready to compute.

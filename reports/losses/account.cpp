@@ -67,7 +67,7 @@ Account account_of(const RunView& view, const std::vector<Loss>& losses) {
     }
     return weights;
   };
-  // What the weights leave of the part belongs to no loss.
+  // The part that the weights leave belongs to no loss.
   const auto rest = [](std::int64_t all, const Weights& weights) {
     double left = 1e-9 * static_cast<double>(all);
     for (const auto& [code, weight] : weights) left -= weight;

@@ -18,7 +18,7 @@ namespace {
 
 using namespace ardoise::diagnosis;
 
-// Of the ceiling against the same program without the loss, as a share of the run time.
+// Error of the ceiling against the same program without the loss, as a share of the run time.
 double error_of_ceiling(const Diagnosis& result) {
   return (result.ceiling - (result.seconds - result.without_fault)) / result.seconds;
 }

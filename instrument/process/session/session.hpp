@@ -48,7 +48,7 @@ class Session {
   // dead and finish() was not reached. wait_status: the end of the process in the format of waitpid(2); -1: not known.
   void write_unsent(const std::string& folder, const std::string& name, int wait_status) noexcept;
 
-  // What is known of the thread that called MPI_Init and of the process, at some time of that thread and the process.
+  // The known times of the thread that called MPI_Init and of the process, at some moment.
   // Callable from the survivor.
   [[nodiscard]] UsageDefinition usage_at(ScheduledTime time, std::uint64_t process_cpu_ns) const noexcept;
 

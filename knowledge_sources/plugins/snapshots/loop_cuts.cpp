@@ -14,7 +14,7 @@ std::uint64_t scaled(std::uint64_t number, double part) {
   return static_cast<std::uint64_t>(static_cast<double>(number) * part);
 }
 
-// Of the samples and the I/O in its first piece: those before the loop are left out, by their share of the time.
+// Samples and I/O of its first piece that precede the loop are left out, by their share of the time.
 double part_in_round(const CallSeries& series, const Round& round) {
   if (round.left_out == 0) return 1;
   const CallSeries::Piece& piece = series.pieces()[round.first_piece];

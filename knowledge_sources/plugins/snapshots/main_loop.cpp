@@ -190,7 +190,7 @@ std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {
   if (rounds.empty()) return rounds;
   Round& first = rounds.front();
   const std::int64_t call = pieces[first.first_piece].call;
-  // Present in nearly all rounds: a step may have several.
+  // The time before nine of ten rounds: a step may have several.
   const auto long_one = before.begin() + static_cast<std::ptrdiff_t>(before.size() * 9 / 10);
   if (!before.empty()) std::ranges::nth_element(before, long_one);
   const std::int64_t usual = before.empty() ? 0 : static_cast<std::int64_t>(*long_one);

@@ -89,18 +89,9 @@ void uneven_region(const Facts& facts, const ThreadWork& work, std::vector<Findi
 
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const Facts& facts, const ThreadWork& work, std::vector<Finding>& out) {
-  const RankSummary& r = facts.app.per_rank;
-  const std::uint32_t threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
-  std::uint32_t narrow = 0, processors = 0, of_host = 0;
-  bool own = facts.app.ranks == 1;  // not all ranks of a host have the same processors
-  for (std::size_t i = 0; i < r.processors.size(); ++i) {
-    own = own || r.first_processor[i] != r.first_processor[0] || r.processors[i] != r.processors[0];
-    if (r.processors[i] == 0 || r.processors[i] >= r.host_processors[i] || r.processors[i] >= threads) continue;
-    ++narrow;
-    processors = r.processors[i];
-    of_host = r.host_processors[i];
-  }
-  if (narrow == 0 || !own || 2 * narrow < facts.app.ranks) return;
+  const std::optional<TightBinding> found = tight_binding(facts.app, work);
+  if (!found) return;
+  const auto [threads, processors, narrow, of_host] = *found;
   out.push_back(
       {"threads_share_processors",
        Severity::high,

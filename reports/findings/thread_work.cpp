@@ -95,4 +95,20 @@ ThreadWork thread_work(const Application& a) {
   return work;
 }
 
+std::optional<TightBinding> tight_binding(const Application& a, const ThreadWork& work) {
+  const RankSummary& r = a.per_rank;
+  TightBinding found;
+  found.threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
+  bool own = a.ranks == 1;  // not all ranks of a host have the same processors
+  for (std::size_t i = 0; i < r.processors.size(); ++i) {
+    own = own || r.first_processor[i] != r.first_processor[0] || r.processors[i] != r.processors[0];
+    if (r.processors[i] == 0 || r.processors[i] >= r.host_processors[i] || r.processors[i] >= found.threads) continue;
+    ++found.ranks;
+    found.processors = r.processors[i];
+    found.of_host = r.host_processors[i];
+  }
+  if (found.ranks == 0 || !own || 2 * found.ranks < a.ranks) return {};
+  return found;
+}
+
 }  // namespace ardoise::reports

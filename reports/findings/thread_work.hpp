@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reports/model.hpp"
@@ -34,5 +35,13 @@ struct ThreadWork {
 };
 
 [[nodiscard]] ThreadWork thread_work(const Application& application);
+
+// More threads than processors in the affinity mask of at least half of the ranks, on hosts with more processors.
+struct TightBinding {
+  std::uint32_t threads = 0, processors = 0;  // of such a rank
+  std::uint32_t ranks = 0;
+  std::uint32_t of_host = 0;  // processors
+};
+[[nodiscard]] std::optional<TightBinding> tight_binding(const Application& application, const ThreadWork& work);
 
 }  // namespace ardoise::reports

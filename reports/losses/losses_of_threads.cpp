@@ -82,18 +82,9 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
 
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
-  const RankSummary& r = view.app.per_rank;
-  const std::uint32_t threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
-  std::uint32_t narrow = 0, processors = 0, of_host = 0;
-  bool own = view.app.ranks == 1;  // not all ranks of a host have the same processors
-  for (std::size_t i = 0; i < r.processors.size(); ++i) {
-    own = own || r.first_processor[i] != r.first_processor[0] || r.processors[i] != r.processors[0];
-    if (r.processors[i] == 0 || r.processors[i] >= r.host_processors[i] || r.processors[i] >= threads) continue;
-    ++narrow;
-    processors = r.processors[i];
-    of_host = r.host_processors[i];
-  }
-  if (narrow == 0 || !own || 2 * narrow < view.app.ranks) return;
+  const std::optional<TightBinding> found = tight_binding(view.app, work);
+  if (!found) return;
+  const auto [threads, processors, narrow, of_host] = *found;
   out.push_back({.code = "node.bind",
                  .ceiling = view.path_work * (1 - static_cast<double>(processors) / threads),
                  .text = fmt::format("{} threads of a rank share {}: {} of {} may not use the other processors of the "

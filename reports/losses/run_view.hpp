@@ -1,4 +1,5 @@
-// What a run shows of its losses: its critical path by activity, beside the time that all ranks spent in the same.
+// The critical path of a run by activity, beside the time that all ranks spent in each activity: the input of all rules
+// on losses.
 // The path is as long as the run, so
 //
 //   run time - mean useful work of a rank = (work on the path - mean work) + everything else on the path,

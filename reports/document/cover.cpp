@@ -82,7 +82,7 @@ void move_best_figure(const Run& run, Document& document) {
   if (findings.empty()) return;
   const auto& [app, finding] = findings.front();
   const auto number = static_cast<std::size_t>(app - run.applications.data());
-  const bool of_functions = finding.id == "hot_function" || finding.id == "mpi_cause";
+  const bool of_functions = finding.id == "cpu.hot";
   for (const char* id : {of_functions ? "flame" : "ranks", of_functions ? "ranks" : "flame"}) {
     Figures figures = take_figure(document.chapters[number], id);
     if (figures.empty()) continue;

@@ -25,11 +25,6 @@ std::string in_one_line(const Application& a, const Facts& facts) {
   return out;
 }
 
-FindingList first_findings(std::vector<Finding> all) {
-  std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // shown in the table of hot functions
-  return first_of(std::move(all), kSummaryFindings, "report");
-}
-
 FindingList not_on_cover(const Run& run, const Application& a, std::vector<Finding> all) {
   for (const auto& [app, shown] : findings_on_cover(run)) {
     std::erase_if(all, [&, program = app, &on_cover = shown](const Finding& f) {
@@ -81,7 +76,7 @@ Section overview(const Run& run, const Application& a) {
   section.summary.push_back(Paragraph{in_one_line(a, facts)});
   if (const std::string place = place_in_world(run, a); !place.empty()) section.summary.push_back(Paragraph{place});
   if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
-  section.summary.push_back(first_findings(findings));
+  section.summary.push_back(first_of(findings, kSummaryFindings, "report"));
   section.blocks.push_back(facts_of(run, a, facts));
   if (FindingList list = not_on_cover(run, a, findings); !list.findings.empty())
     section.blocks.emplace_back(std::move(list));

@@ -108,37 +108,6 @@ std::string where_in_words(const RankEnd& end) {
   return place.empty() ? "" : " in " + place;
 }
 
-namespace {
-
-bool is_in_mpi(const RankPosition& position) { return position.call.function.starts_with("MPI_"); }
-
-double mean_seconds(const RankPosition& position) { return (position.least_seconds + position.most_seconds) / 2; }
-
-}  // namespace
-
-double unfinished_mpi_seconds(const Application& app) {
-  double sum = 0;
-  for (const RankPosition& position : app.ending.stands)
-    if (is_in_mpi(position)) sum += mean_seconds(position) * static_cast<double>(position.ranks.size());
-  return sum;
-}
-
-UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except) {
-  std::map<std::pair<std::string, std::string>, double> sums;  // by call and place
-  for (const RankPosition& position : app.ending.stands) {
-    if (!is_in_mpi(position)) continue;
-    const auto ranks =
-        position.ranks.size() - (std::ranges::find(position.ranks, except) == position.ranks.end() ? 0u : 1u);
-    if (ranks != 0)
-      sums[{position.call.function, place_in_words(position.call.place)}] +=
-          mean_seconds(position) * static_cast<double>(ranks);
-  }
-  UnfinishedCall longest;
-  for (const auto& [call, seconds] : sums)
-    if (seconds > longest.seconds) longest = {call.first, call.second, seconds};
-  return longest;
-}
-
 std::string position_in_words(const Application& app, const RankPosition& position) {
   if (position.call.function.empty() && !position.after.function.empty())
     return "outside MPI and I/O calls, after " + call_in_words(app, position.after);

@@ -26,16 +26,6 @@ namespace ardoise::reports {
 // The place where they ended: " in relax (solver.c:42)"; "": unknown.
 [[nodiscard]] std::string where_in_words(const RankEnd& end);
 
-// Seconds in MPI calls that had not returned at the end, or at Ending::moment_seconds. No FunctionProfile has them.
-[[nodiscard]] double unfinished_mpi_seconds(const Application& app);
-
-// The unfinished MPI call with most time, over ranks except `except`. function "": none.
-struct UnfinishedCall {
-  std::string function, place;
-  double seconds = 0;  // summed over ranks
-};
-[[nodiscard]] UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except);
-
 // To follow the ranks: "in MPI_Recv … for 63 s", "in relax (solver.c:42)".
 [[nodiscard]] std::string position_in_words(const Application& app, const RankPosition& position);
 

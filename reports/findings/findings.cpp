@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <initializer_list>
-#include <iterator>
 #include <numeric>
 
-#include "reports/findings/extra_work.hpp"
 #include "reports/findings/sample_view.hpp"
-#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -19,55 +15,9 @@ namespace {
 
 double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
-bool is_one_of(const Finding& finding, std::initializer_list<const char*> ids) {
-  return std::any_of(ids.begin(), ids.end(), [&](const char* id) { return finding.id == id; });
-}
-
 double seconds_of(const std::vector<FunctionProfile>& list) {
   return std::accumulate(list.begin(), list.end(), 0.0,
                          [](double s, const FunctionProfile& f) { return s + f.seconds; });
-}
-
-// Findings that give amount and location, but no cause.
-bool is_general(const Finding& f) {
-  return is_one_of(f, {"dominating_call", "mpi_cause", "communication_efficiency", "collective_waiting",
-                       "collective_transfer", "late_messages"});
-}
-
-// If another finding of high severity names a cause, general findings become notes.
-void demote_general_findings(std::vector<Finding>& out) {
-  const bool explained = std::any_of(out.begin(), out.end(), [](const Finding& f) {
-    return f.severity == Severity::high &&
-           is_one_of(f, {"load_imbalance", "serial_chain", "small_messages", "small_io", "shared_input", "no_overlap",
-                         "idle_threads", "leaked_communicators"});
-  });
-  if (!explained) return;
-  for (Finding& f : out) {
-    if (!is_general(f)) continue;
-    f.severity = Severity::note;
-    f.advice.clear();
-  }
-}
-
-// If ranks wait for processors, durations of calls and a small imbalance say little about the program.
-void drop_unreliable_findings(const Facts& facts, std::vector<Finding>& out) {
-  if (!facts.crowded()) return;
-  const bool sure = extra_work(facts.app, facts.efficiency.slowest_rank).has_value();
-  std::erase_if(
-      out, [&](const Finding& f) { return f.id == "communication_efficiency" || (f.id == "load_imbalance" && !sure); });
-  for (Finding& f : out) {
-    if (is_general(f)) f.severity = Severity::note;
-  }
-  const double share = facts.share_without_processor();
-  out.push_back(
-      {"crowded",
-       Severity::note,
-       share,
-       fmt::format("Ranks waited for a processor during {} of the time in which they could compute: durations "
-                   "of calls and small differences between ranks are unreliable.",
-                   human_share(share)),
-       "Give every process a processor of its own.",
-       {{"share", share}}});
 }
 
 }  // namespace
@@ -80,16 +30,10 @@ Facts::Facts(const Application& application) : app(application), efficiency(effi
   rank_seconds = app.per_rank.wall_seconds.empty() ? app.wall_seconds * app.ranks : total(app.per_rank.wall_seconds);
   mpi_seconds = app.per_rank.mpi_seconds.empty() ? seconds_of(app.mpi) : total(app.per_rank.mpi_seconds);
   io_seconds = app.per_rank.io_seconds.empty() ? seconds_of(app.posix) : total(app.per_rank.io_seconds);
-  for (const FunctionProfile& f : app.mpi) mpi_calls += static_cast<double>(f.calls);
 }
 
 double Facts::share(double seconds) const {
   return rank_seconds > 0 ? std::clamp(seconds / rank_seconds, 0.0, 1.0) : 0;
-}
-
-double Facts::share_without_processor() const {
-  const double ready = efficiency.computing_share + efficiency.waiting_share;
-  return ready > 0 ? efficiency.waiting_share / ready : 0;
 }
 
 const DensityMap* Facts::density(const std::string& function) const {
@@ -136,77 +80,16 @@ std::string Facts::main_call_site(const std::string& function) const {
   return best == nullptr ? "" : in_sentence(name_of(*best)) + callers_in_sentence(app, *best);
 }
 
-namespace {
-
-// These rules serve profiles whose critical path is not known: they see less, and have no ceilings.
-bool is_without_path(const Finding& finding) {
-  return is_one_of(finding, {"time_shares",
-                             "load_imbalance",
-                             "communication_efficiency",
-                             "dominating_call",
-                             "rank_clusters",
-                             "serial_chain",
-                             "collective_waiting",
-                             "collective_transfer",
-                             "late_messages",
-                             "small_messages",
-                             "polling",
-                             "hot_rank",
-                             "heavy_edge",
-                             "no_overlap",
-                             "one_rank_io",
-                             "small_io",
-                             "shared_input",
-                             "reopened_file",
-                             "strided_io",
-                             "random_io",
-                             "metadata_io",
-                             "allocation",
-                             "copying",
-                             "locking",
-                             "formatting",
-                             "kernel_work",
-                             "own_work",
-                             "idle_threads",
-                             "uneven_region",
-                             "threads_share_processors",
-                             "hot_function",
-                             "mpi_cause"});
-}
-
-bool is_of_rounds(const Finding& finding) {
-  return is_one_of(finding, {"slow_iterations", "iterations_change", "iterations_trend", "rank_drift"});
-}
-
-}  // namespace
-
 std::vector<Finding> findings_of(const Application& application) {
   const Facts facts(application);
   std::vector<Finding> out;
   find_ending(facts, out);
   find_quality(facts, out);
-  find_time(facts, out);
-  find_work(facts, out);
-  find_threads(facts, out);
-  find_communication(facts, out);
   find_calls(facts, out);
-  find_io(facts, out);
   find_memory(facts, out);
-  find_samples(facts, out);
   find_iterations(facts, out);
   find_program(facts, out);
-  std::vector<Finding> losses;
-  if (find_losses(facts, losses)) {
-    std::erase_if(out, is_without_path);
-    // Rounds that differ are no losses of their own.
-    for (Finding& each : out) {
-      if (is_of_rounds(each)) each.severity = Severity::note;
-    }
-    std::ranges::move(losses, std::back_inserter(out));
-  } else {
-    drop_unreliable_findings(facts, out);
-    demote_general_findings(out);
-  }
+  find_losses(facts, out);
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

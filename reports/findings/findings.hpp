@@ -36,40 +36,26 @@ struct Facts {
   Efficiency efficiency;
   double rank_seconds = 0;                 // wall time summed over ranks; 0: unknown
   double mpi_seconds = 0, io_seconds = 0;  // summed over ranks
-  double mpi_calls = 0;
   [[nodiscard]] double share(double seconds) const;  // of rank_seconds, 0 … 1
   // Shares of the ranks' time, or where that is unknown, of all threads.
   [[nodiscard]] double mpi_share() const { return efficiency.known ? efficiency.mpi_share : share(mpi_seconds); }
   [[nodiscard]] double io_share() const { return efficiency.known ? efficiency.io_share : share(io_seconds); }
-  // Waiting for a processor, as a share of the time in which ranks were ready to compute.
-  [[nodiscard]] double share_without_processor() const;
-  // Durations of calls are unreliable: ranks often lacked a processor.
-  [[nodiscard]] bool crowded() const { return share_without_processor() > 0.2; }
+  // Waiting for a processor took over a fifth of the time in which ranks were ready to compute: durations of calls are
+  // unreliable.
+  [[nodiscard]] bool crowded() const { return efficiency.waiting_share > 0.25 * efficiency.computing_share; }
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
   // The call site of `function` with most time: "halo_exchange (solver.cpp:214)", "libslepc.so+0x16e647" without
   // symbols; "": unknown.
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
 };
 
-// False: the plug-in that makes ledger and sums could not be loaded.
-[[nodiscard]] bool is_analyzed(const Application& application);
-
-// A rule of its own attributes the cost of this collective to waiting or to the operation.
-[[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
-
 // The rules. Each appends its findings, if any.
 void find_ending(const Facts& facts, std::vector<Finding>& out);
 void find_quality(const Facts& facts, std::vector<Finding>& out);
-// Losses by their ceilings. Returns whether the critical path is known; then no other rule on performance is needed.
-bool find_losses(const Facts& facts, std::vector<Finding>& out);
-void find_time(const Facts& facts, std::vector<Finding>& out);
-void find_work(const Facts& facts, std::vector<Finding>& out);
-void find_threads(const Facts& facts, std::vector<Finding>& out);
-void find_communication(const Facts& facts, std::vector<Finding>& out);
+// Losses by their ceilings, or why there are none.
+void find_losses(const Facts& facts, std::vector<Finding>& out);
 void find_calls(const Facts& facts, std::vector<Finding>& out);
-void find_io(const Facts& facts, std::vector<Finding>& out);
 void find_memory(const Facts& facts, std::vector<Finding>& out);
-void find_samples(const Facts& facts, std::vector<Finding>& out);
 void find_iterations(const Facts& facts, std::vector<Finding>& out);
 // Called by find_iterations for a series without trend and change.
 void find_rank_drift(const Facts& facts, const SnapshotSeries& series, std::vector<Finding>& out);

@@ -1,10 +1,11 @@
-// Misuse of MPI calls: non-blocking collectives without overlap, objects that are not freed; spawned programs.
+// Misuse of MPI calls: objects that are not freed, messages that are not received; spawned programs.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "reports/findings/findings.hpp"
-#include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -19,61 +20,6 @@ const FunctionProfile* profile_of(const Application& a, const std::string& funct
 double calls_of(const Application& a, const std::string& function) {
   const FunctionProfile* f = profile_of(a, function);
   return f == nullptr ? 0 : static_cast<double>(f->calls);
-}
-
-// CPU time of the program's own code in `symbol` and below; -1: no samples.
-double work_in(const SampleProfile& s, const std::string& symbol) {
-  if (s.unit != "seconds") return -1;
-  std::vector<double> own(s.tree.parent.size());
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    if (is_code(s.functions[s.tree.function[i]])) own[i] = s.tree.self[i];
-  }
-  own = node_totals(s.tree, std::move(own));
-  double sum = 0;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    if (s.functions[s.tree.function[i]].symbol == symbol) sum += own[i];
-  }
-  return sum;
-}
-
-// A non-blocking collective completed in the next line, or some lines below in a function without other work.
-void without_overlap(const Facts& facts, std::vector<Finding>& out) {
-  constexpr std::uint32_t kLines = 10;
-  for (const CallSite& start : facts.app.call_sites) {
-    const FunctionProfile* profile = profile_of(facts.app, start.function);
-    if (profile == nullptr || profile->category != "collective" || !start.function.starts_with("MPI_I") ||
-        start.source_file.empty())
-      continue;
-    const auto wait = std::find_if(facts.app.call_sites.begin(), facts.app.call_sites.end(), [&](const CallSite& s) {
-      return (s.function == "MPI_Wait" || s.function == "MPI_Waitall") && s.source_file == start.source_file &&
-             s.symbol == start.symbol && s.line >= start.line && s.line - start.line <= kLines &&
-             s.calls == start.calls;
-    });
-    if (wait == facts.app.call_sites.end()) continue;
-    const double seconds = start.seconds + wait->seconds, share = facts.share(seconds);
-    if (share < 0.02) continue;
-    // Mostly in progress outside the completing call: there was overlap.
-    constexpr double kMostlyWaited = 0.8;
-    if (start.operations > 0 && start.waited_seconds < kMostlyWaited * start.flight_seconds) continue;
-    if (wait->line - start.line > 1) {
-      const double work = work_in(facts.app.samples, start.symbol);
-      if (work < 0 || work > 0.05 * seconds) continue;
-    }
-    const std::string blocking = capitalised(start.function.substr(5));
-    out.push_back(
-        {"no_overlap",
-         share > 0.25  ? Severity::high
-         : share > 0.1 ? Severity::medium
-                       : Severity::note,
-         share,
-         fmt::format("{} in {} is completed immediately, in line {}: no work overlaps with it. Both calls take {} "
-                     "of the time ({}).",
-                     in_sentence(start.function), in_sentence(name_of(start)), wait->line, human_share(share),
-                     human_counted(static_cast<double>(start.calls), "call")),
-         fmt::format("Move work that does not need its result before {}, or call the blocking MPI_{} instead.",
-                     wait->function, in_sentence(blocking)),
-         {{"calls", static_cast<double>(start.calls)}, {"seconds", seconds}, {"share", share}}});
-  }
 }
 
 struct Kind {
@@ -132,6 +78,24 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
+void unreceived_messages(const Facts& facts, std::vector<Finding>& out) {
+  const auto& unreceived = facts.app.waiting.unreceived;
+  if (unreceived.empty()) return;
+  const UnreceivedMessages& most = unreceived.front();
+  const std::uint64_t all = std::transform_reduce(unreceived.begin(), unreceived.end(), std::uint64_t{0}, std::plus{},
+                                                  [](const auto& each) { return each.messages; });
+  out.push_back(
+      {"unreceived_messages",
+       Severity::medium,
+       0,
+       fmt::format("{} sent and never received, {}by {} called from {}: for example from rank {} with tag {}.",
+                   all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",
+                   most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(most),
+                   facts.app.world_rank(most.source), most.tag),
+       "Receive them, or do not send them: if MPI does not buffer such a message, the program hangs.",
+       {{"messages", static_cast<double>(all)}}});
+}
+
 void spawned(const Facts& facts, std::vector<Finding>& out) {
   const double calls = calls_of(facts.app, "MPI_Comm_spawn") + calls_of(facts.app, "MPI_Comm_spawn_multiple");
   if (calls == 0) return;
@@ -146,8 +110,8 @@ void spawned(const Facts& facts, std::vector<Finding>& out) {
 }  // namespace
 
 void find_calls(const Facts& facts, std::vector<Finding>& out) {
-  without_overlap(facts, out);
   not_freed(facts, out);
+  unreceived_messages(facts, out);
   spawned(facts, out);
 }
 

@@ -16,8 +16,8 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times the growth of the others
-constexpr double kLeastCost = 0.02;                      // of the run
+constexpr double kDriftsAway = 1.25;  // times the growth of the others
+constexpr double kLeastCost = 0.02;   // of the run
 
 // By snapshot: mean time outside MPI and I/O of some points minus that of the others.
 std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves,
@@ -82,7 +82,7 @@ void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Fi
   const std::string ranks = ranks_of_points(facts.app, s, moves, drifting);
   out.push_back(
       {"rank_drift",
-       facts.crowded() || now < kClearDrift * usual * before ? Severity::note : Severity::medium,
+       Severity::note,
        share,
        fmt::format("{} {} more and more time outside MPI and I/O: {} in each {} of the last tenth, {} in the first, "
                    "{} times as long{}.",

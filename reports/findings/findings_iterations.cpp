@@ -1,4 +1,5 @@
-// Changes over the rounds of a series of snapshots: iterations of the main loop, the program's own marks.
+// Changes over the rounds of a series of snapshots: iterations of the main loop, the program's own marks. Notes: what
+// they cost is in the losses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,9 +19,7 @@ namespace {
 constexpr std::size_t kFewestSnapshots = 10;  // shorter series are not judged
 constexpr double kLeastShareOfRun = 0.02;     // cost of a finding, as a share of the run
 constexpr double kLeastOfRun = 0.2;           // length of a series, as a share of the run
-constexpr double kSlowIteration = 2.5;        // times the usual iteration: not by chance
 constexpr double kTrend = 1.25;               // ratio of the last fifth to the first
-constexpr double kClearTrend = 1.5;           // likewise: not by chance
 constexpr double kStep = 1.25;                // ratio of the iterations after a change to those before
 constexpr double kOnItsSide = 0.85;           // share of the iterations that lie on their side of the change
 constexpr double kOfTheStep = 0.6;            // share of the change that happens next to it
@@ -55,9 +54,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   const std::string why = main_difference(facts.app, s, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
   out.push_back({"slow_iterations",
-                 facts.crowded() || are_scattered(slow) || slow_mean < kSlowIteration * typical ? Severity::note
-                 : share > 0.1                                                                  ? Severity::high
-                                                                                                : Severity::medium,
+                 Severity::note,
                  share,
                  text,
                  "",
@@ -145,9 +142,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
       grows ? main_difference(facts.app, s, after, before) : main_difference(facts.app, s, before, after);
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before it", why);
   out.push_back({"iterations_change",
-                 !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
-                 : share > 0.1                                             ? Severity::high
-                                                                           : Severity::medium,
+                 Severity::note,
                  share,
                  text,
                  grows
@@ -194,7 +189,7 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
                                 : main_difference(facts.app, s, parts.front(), parts.back());
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the last fifth" : "In the first fifth", why);
   out.push_back({"iterations_trend",
-                 grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,
+                 Severity::note,
                  share,
                  text,
                  grows ? "Look for data that grows with the steps: lists, particles, a mesh, a file." : "",

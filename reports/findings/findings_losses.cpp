@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "reports/findings/findings.hpp"
 #include "reports/losses/losses.hpp"
@@ -46,11 +48,54 @@ bool is_uncertain(const Loss& loss, const RunView& view) {
   return by_duration && loss.bucket != Bucket::processor && loss.ceiling < kOfTheCrowd * view.path.processor;
 }
 
+std::string why_not_known(const RunView& view) {
+  const Waiting& waiting = view.app.waiting;
+  if (view.times.size() != view.app.ranks) return "the times of its ranks are not known";
+  if (waiting.critical_path.empty() && waiting.critical_path_elsewhere_seconds > 0)
+    return "the critical path runs through other programs";
+  const double unknown = waiting.unresolved.critical_path_seconds;
+  return (unknown > 0 ? human_share(view.share(unknown)) + " of the critical path" : "the critical path") +
+         " is not known";
+}
+
+// " 62 % of the time of its 8 ranks is computation, 30 % MPI, 8 % file I/O."; "": unknown.
+std::string shares_in_words(const Facts& facts, double computing) {
+  constexpr double kMention = 0.02;
+  if (facts.rank_seconds <= 0) return "";
+  const Efficiency& e = facts.efficiency;
+  std::string text = fmt::format(" {} of the time of {} is {}, {} MPI, {} file I/O", human_share(computing),
+                                 facts.app.ranks == 1 ? "the rank" : "its " + counted(facts.app.ranks, "rank"),
+                                 e.known && !e.has_kernel_times ? "outside MPI and file I/O" : "computation",
+                                 human_share(facts.mpi_share()), human_share(facts.io_share()));
+  if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
+  if (e.blocked_share >= kMention) text += fmt::format(", {} asleep or blocked", human_share(e.blocked_share));
+  return text + ".";
+}
+
+// Without the path there are no ceilings, so no cause is named.
+void without_path(const Facts& facts, const RunView& view, std::vector<Finding>& out) {
+  if (facts.app.mpi.empty() && facts.app.posix.empty()) return;
+  const Efficiency& e = facts.efficiency;
+  const double computing = e.known ? e.computing_share : std::max(0.0, 1 - facts.mpi_share() - facts.io_share());
+  out.push_back(
+      {"none.path",
+       Severity::note,
+       1,
+       fmt::format("Causes of lost time are not ranked: {}.{}", why_not_known(view), shares_in_words(facts, computing)),
+       "",
+       {{"computation_share", computing},
+        {"mpi_share", facts.mpi_share()},
+        {"io_share", facts.io_share()},
+        {"waiting_share", e.waiting_share},
+        {"blocked_share", e.blocked_share}}});
+}
+
 }  // namespace
 
-bool find_losses(const Facts& facts, std::vector<Finding>& out) {
+void find_losses(const Facts& facts, std::vector<Finding>& out) {
   const RunView view(facts.app);
-  if (!view.known) return false;
+  if (!view.known) return without_path(facts, view, out);
+  const std::size_t before = out.size();
   double all = 0;
   bool leads = false;
   std::string hot;
@@ -70,15 +115,16 @@ bool find_losses(const Facts& facts, std::vector<Finding>& out) {
   const auto is_crowd = [](const Finding& finding) {
     return finding.id == "node.oversub" || finding.id == "node.foreign";
   };
+  const std::span found = std::span(out).subspan(before);
   const bool own = std::ranges::any_of(
-      out, [&](const Finding& finding) { return finding.severity != Severity::note && !is_crowd(finding); });
-  for (Finding& finding : out) {
+      found, [&](const Finding& finding) { return finding.severity != Severity::note && !is_crowd(finding); });
+  for (Finding& finding : found) {
     if (own && is_crowd(finding)) finding.severity = Severity::note;
   }
   const double share = view.share(std::min(all, view.run));
   if (leads) {
     if (!hot.empty()) out.push_back({"cpu.hot", Severity::note, 0, hot + ".", "", {}});
-    return true;
+    return;
   }
   out.push_back(
       {hot.empty() ? "none.little" : "cpu.hot",
@@ -91,7 +137,6 @@ bool find_losses(const Facts& facts, std::vector<Finding>& out) {
            : "Time is to be gained in that function: less work, vector instructions (-O3 -march=native), data in "
              "the order of its use.",
        {{"share", share}}});
-  return true;
 }
 
 }  // namespace ardoise::reports

@@ -1,7 +1,8 @@
-// Reliability of the numbers: lost or missing data, disturbance of the program by the measurement.
+// Reliability of the numbers: lost or missing data, disturbance of the program by the measurement, samples.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,9 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                    {{"dropped", static_cast<double>(dropped)}, {"recorded", static_cast<double>(recorded)}}});
   }
 }
+
+// False: the plug-in that makes ledger and sums could not be loaded.
+bool is_analyzed(const Application& a) { return !a.quality.ledger.empty() || a.quality.ranks_complete != 0; }
 
 void incomplete(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
@@ -140,14 +144,85 @@ void disturbed(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
-}  // namespace
+void nothing_recorded(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (!is_analyzed(a) || !a.mpi.empty() || !a.posix.empty()) return;
+  const bool ended = a.quality.ranks_complete < a.ranks;
+  out.push_back(
+      {"nothing_recorded",
+       Severity::medium,
+       0,
+       ended ? "This program ended without MPI_Finalize before any record of an MPI or I/O call arrived."
+             : "No MPI or I/O call of this program was recorded.",
+       ended ? "" : "Either it makes no such call between MPI_Init and MPI_Finalize, or it is linked statically.",
+       {}});
+}
 
-bool is_analyzed(const Application& a) { return !a.quality.ledger.empty() || a.quality.ranks_complete != 0; }
+// The quantity behind the shares. CPU time excludes time in which a thread waits without a processor.
+std::string sampled_quantity(const SampleProfile& profile) {
+  return profile.unit == "seconds" ? "CPU time" : in_sentence(profile.clock);
+}
+
+void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
+  const SampledThreads& t = facts.app.samples.threads;
+  const double cost = std::accumulate(t.cost_seconds.begin(), t.cost_seconds.end(), 0.0);
+  const double wall = std::accumulate(t.wall_seconds.begin(), t.wall_seconds.end(), 0.0);
+  const auto sum = [](const std::vector<std::uint64_t>& list) {
+    return static_cast<double>(std::accumulate(list.begin(), list.end(), std::uint64_t{0}));
+  };
+  const double taken = sum(t.taken), partial = sum(t.partial);
+  if (wall > 0 && cost > 0.02 * wall) {
+    out.push_back({"sampling_cost",
+                   Severity::medium,
+                   cost / wall,
+                   fmt::format("Sampling cost {} of the threads' time, more than intended.", human_share(cost / wall)),
+                   "Lower the sampling rate with --rate.",
+                   {{"share", cost / wall}, {"seconds", cost}}});
+  }
+  const SampleProfile& s = facts.app.samples;
+  if (s.self > 0 && s.at_shared_ticks > 0.1 * s.self) {
+    out.push_back({"shared_ticks",
+                   Severity::note,
+                   0,
+                   fmt::format("{} of the {} was sampled at timer interrupts of the kernel, by threads that shared "
+                               "processors: shares of functions may be some percent off, beyond the margins shown.",
+                               human_share(s.at_shared_ticks / s.self), sampled_quantity(s)),
+                   "Give each rank a processor of its own for exact shares.",
+                   {{"share", s.at_shared_ticks / s.self}}});
+  }
+  if (taken > 0 && partial > 0.1 * taken) {
+    out.push_back({"partial_stacks",
+                   Severity::note,
+                   0,
+                   fmt::format("{} of the call stacks could not be unwound to their outermost function; they are shown "
+                               "below \"(incomplete call stack)\".",
+                               human_share(partial / taken)),
+                   "Build with -fno-omit-frame-pointer or with unwind tables for complete stacks.",
+                   {{"share", partial / taken}, {"samples", partial}}});
+  }
+}
+
+void slow_start(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (a.init_seconds < 1 || a.init_seconds < 0.2 * a.wall_seconds) return;
+  out.push_back({"slow_init",
+                 Severity::note,
+                 0,
+                 fmt::format("MPI_Init took {}, which the wall time of {} does not include.",
+                             human_seconds(a.init_seconds), human_seconds(a.wall_seconds)),
+                 "",
+                 {{"init_seconds", a.init_seconds}}});
+}
+
+}  // namespace
 
 void find_quality(const Facts& facts, std::vector<Finding>& out) {
   lost_records(facts, out);
   incomplete(facts, out);
   disturbed(facts, out);
+  nothing_recorded(facts, out);
+  sampling_quality(facts, out);
+  slow_start(facts, out);
 }
 
 }  // namespace ardoise::reports

@@ -103,6 +103,16 @@ std::vector<double> mpi_beneath(const SampleProfile& s) {
   return result;
 }
 
+std::vector<double> kernel_beneath(const SampleProfile& s) {
+  std::vector<double> seconds(s.functions.size());
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i];
+    if (parent == kNoParent || s.functions[s.tree.function[i]].symbol != "(kernel)") continue;
+    if (is_code(s.functions[s.tree.function[parent]])) seconds[s.tree.function[parent]] += s.tree.self[i];
+  }
+  return seconds;
+}
+
 std::vector<CallShare> callers_of(const SampleProfile& s, const std::vector<double>& totals, std::uint32_t function) {
   std::map<std::uint32_t, double> sums;
   const std::vector<bool> counts = outermost(s);

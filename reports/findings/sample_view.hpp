@@ -41,6 +41,9 @@ struct SourceLine {
 // By function: the exact time in MPI calls made by it and its callees; recursion counts once.
 [[nodiscard]] std::vector<double> mpi_beneath(const SampleProfile& samples);
 
+// By function of the program: time in the kernel below it, without that of MPI and I/O calls.
+[[nodiscard]] std::vector<double> kernel_beneath(const SampleProfile& samples);
+
 struct CallShare {
   std::uint32_t function;  // kNoParent: no caller, the function is a root
   double total;

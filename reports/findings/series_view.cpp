@@ -223,12 +223,6 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
                         : fmt::format("{} {} and {}", word, joined(ranges, ", "), last);
 }
 
-bool are_scattered(const std::vector<std::size_t>& chosen) {
-  std::size_t ranges = chosen.empty() ? 0 : 1;
-  for (std::size_t i = 1; i < chosen.size(); ++i) ranges += chosen[i] == chosen[i - 1] + 1 ? 0 : 1;
-  return ranges > kRanges && period(chosen).distance == 0;
-}
-
 std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
   const auto seconds = round_means(s, s.seconds);
   const auto [begin, end] = comparable(s);

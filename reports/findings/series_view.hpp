@@ -43,9 +43,6 @@ struct SnapshotRange {
 [[nodiscard]] std::int64_t first_number(const SnapshotSeries& series, std::size_t snapshot);
 [[nodiscard]] std::int64_t last_number(const SnapshotSeries& series, std::size_t snapshot);
 
-// Many ranges without a constant distance: often by chance.
-[[nodiscard]] bool are_scattered(const std::vector<std::size_t>& chosen);
-
 // Snapshots that took more than 1.5 times the median of those around them, and are not small beside the slowest one.
 // Empty also if these would be more than a quarter of all.
 [[nodiscard]] std::vector<std::size_t> slow_snapshots(const SnapshotSeries& series);

@@ -141,11 +141,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
 void kernel(const RunView& view, std::vector<Loss>& out) {
   if (view.share(view.path.kernel) < kMeaningful) return;
   const SampleProfile& s = view.app.samples;
-  std::vector<double> beneath(s.functions.size());  // kernel time below the function
-  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
-    if (s.functions[s.tree.function[i]].symbol == "(kernel)" && s.tree.parent[i] != kNoParent)
-      beneath[s.tree.function[s.tree.parent[i]]] += s.tree.self[i];
-  }
+  const std::vector<double> beneath = kernel_beneath(s);
   const auto most = std::ranges::max_element(beneath);
   const std::string place =
       most == beneath.end() || !(*most > 0)

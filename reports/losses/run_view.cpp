@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "reports/findings/thread_work.hpp"
+#include "reports/findings/sample_view.hpp"
 
 namespace ardoise::reports {
 namespace {
@@ -83,18 +83,6 @@ std::optional<Hub> find_hub(const Application& a) {
   }
   if (all == 0 || of_rank(most) < kHubShare * all || partners[most] < a.ranks - 1) return {};
   return Hub{most, in[most] > 0.3 * of_rank(most), out[most] > 0.3 * of_rank(most), of_rank(most) / (a.ranks - 1)};
-}
-
-// Kernel time outside of MPI and I/O calls.
-double kernel_below_code(const SampleProfile& s) {
-  double sum = 0;
-  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
-    const std::uint32_t parent = s.tree.parent[i];
-    if (parent != kNoParent && s.functions[s.tree.function[i]].symbol == "(kernel)" &&
-        s.functions[s.tree.function[parent]].kind == "code")
-      sum += s.tree.self[i];
-  }
-  return sum;
 }
 
 // The ranks over which useful work is averaged.
@@ -210,7 +198,9 @@ RunView::RunView(const Application& a) : app(a) {
   hub = find_hub(a);
   workers = workers_of(*this);
   add_calls(a, *this);
-  const double kernel = a.samples.unit == "seconds" ? kernel_below_code(a.samples) / std::max(a.ranks, 1u) : 0;
+  const std::vector<double> beneath = kernel_beneath(a.samples);
+  const double kernel =
+      a.samples.unit == "seconds" ? std::accumulate(beneath.begin(), beneath.end(), 0.0) / std::max(a.ranks, 1u) : 0;
   add_work(a, kernel, *this);
   for (const PathPart& part : waiting.critical_path) {
     if (part.kind == "other") split_other(part, kernel, *this);

@@ -254,7 +254,7 @@ TEST(RankDrift, IsFoundWhereARoundTakesAsLongAsBefore) {
   const auto all = findings_of(a);
   const Finding* const drift = drift_in(all);
   ASSERT_NE(drift, nullptr);
-  EXPECT_EQ(drift->severity, Severity::medium);
+  EXPECT_EQ(drift->severity, Severity::note);
   EXPECT_EQ(
       drift->text,
       "Rank 3 spends more and more time outside MPI and I/O: 33.6 ms in each iteration of the last tenth, 6.65 ms "

@@ -40,9 +40,6 @@ struct Facts {
   // Shares of the ranks' time, or where that is unknown, of all threads.
   [[nodiscard]] double mpi_share() const { return efficiency.known ? efficiency.mpi_share : share(mpi_seconds); }
   [[nodiscard]] double io_share() const { return efficiency.known ? efficiency.io_share : share(io_seconds); }
-  // Waiting for a processor took over a fifth of the time in which ranks were ready to compute: durations of calls are
-  // unreliable.
-  [[nodiscard]] bool crowded() const { return efficiency.waiting_share > 0.25 * efficiency.computing_share; }
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
   // The call site of `function` with most time: "halo_exchange (solver.cpp:214)", "libslepc.so+0x16e647" without
   // symbols; "": unknown.

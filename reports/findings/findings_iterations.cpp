@@ -25,6 +25,7 @@ constexpr double kOnItsSide = 0.85;           // share of the iterations that li
 constexpr double kOfTheStep = 0.6;            // share of the change that happens next to it
 constexpr double kFarOff = 5;                 // times the median: outliers are clamped to this
 constexpr double kOfTheGrowth = 0.25;         // CPU time: less of it is the machine's
+constexpr double kCrowded = 0.25;             // waiting for a processor ÷ computing
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
 std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::size_t>& these) {
@@ -64,7 +65,8 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
 // On a crowded machine: rounds take longer outside MPI and I/O, without more CPU time.
 bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
-  if (!facts.crowded() || s.functions.empty() || s.ranks == 0) return false;
+  const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
+  if (!is_crowded || s.functions.empty() || s.ranks == 0) return false;
   const auto own = own_seconds(s);
   std::vector<double> cpu(own.size(), 0.0);
   for (const SnapshotFunction& each : s.functions) {

@@ -53,9 +53,11 @@ std::string why_not_known(const RunView& view) {
   if (view.times.size() != view.app.ranks) return "the times of its ranks are not known";
   if (waiting.critical_path.empty() && waiting.critical_path_elsewhere_seconds > 0)
     return "the critical path runs through other programs";
-  const double unknown = waiting.unresolved.critical_path_seconds;
-  return (unknown > 0 ? human_share(view.share(unknown)) + " of the critical path" : "the critical path") +
-         " is not known";
+  if (const double unknown = waiting.unresolved.critical_path_seconds; unknown > 0)
+    return fmt::format("{} of the critical path is not known", human_share(view.share(unknown)));
+  return waiting.critical_path.empty()
+             ? "the critical path is not known"
+             : fmt::format("waiting is not known in {} of the MPI calls", human_share(view.unknown_waits));
 }
 
 // " 62 % of the time of its 8 ranks is computation, 30 % MPI, 8 % file I/O."; "": unknown.

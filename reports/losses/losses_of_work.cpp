@@ -375,10 +375,10 @@ class UnevenWork {
   }
 
   void late_by_chance(double ceiling) {
+    const std::string places = places_of_excess(view_);
     add("late.noise", ceiling, {},
-        fmt::format("Another rank is late each time, in {}, though all ranks work about equally long in the whole "
-                    "run{}",
-                    places_of_excess(view_), where_others_wait(a_, false)));
+        fmt::format("Another rank is late each time{}, though all ranks work about equally long in the whole run{}",
+                    places.empty() ? "" : fmt::format(", in {}", places), where_others_wait(a_, false)));
     if (shape_ && shape_->spread < kUsualSpread) out_.back().is_usual = true;
   }
 

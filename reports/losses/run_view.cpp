@@ -12,6 +12,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kMostUnknown = 0.3;     // of the path
+constexpr double kMostUnjudged = 0.7;    // of calls and messages: the path cannot follow waits
 constexpr double kFewestTests = 100;     // of a rank at one site: it polls
 constexpr double kHubShare = 0.9;        // of all messages
 constexpr double kHardlyWorks = 0.2;     // of the mean of the others
@@ -83,6 +84,14 @@ std::optional<Hub> find_hub(const Application& a) {
   }
   if (all == 0 || of_rank(most) < kHubShare * all || partners[most] < a.ranks - 1) return {};
   return Hub{most, in[most] > 0.3 * of_rank(most), out[most] > 0.3 * of_rank(most), of_rank(most) / (a.ranks - 1)};
+}
+
+double share_of_unknown_waits(const Waiting& waiting) {
+  double unknown = 0;
+  for (const UnresolvedCounts* each : {&waiting.unresolved.collective_calls, &waiting.unresolved.message_ends})
+    unknown += static_cast<double>(each->folded + each->incomplete + each->beyond_memory + each->other);
+  const double known = static_cast<double>(waiting.resolved_calls) + 2 * static_cast<double>(waiting.resolved_messages);
+  return unknown > 0 ? unknown / (unknown + known) : 0;
 }
 
 // The ranks over which useful work is averaged.
@@ -191,8 +200,9 @@ RunView::RunView(const Application& a) : app(a) {
   const double path_seconds = waiting.critical_path_seconds + waiting.critical_path_elsewhere_seconds;
   run = std::max(a.wall_seconds, path_seconds);
   times = times_of_ranks(a);
+  unknown_waits = share_of_unknown_waits(waiting);
   if (waiting.critical_path.empty() || !(path_seconds > 0) || times.size() != a.ranks ||
-      waiting.unresolved.critical_path_seconds > kMostUnknown * run)
+      waiting.unresolved.critical_path_seconds > kMostUnknown * run || unknown_waits > kMostUnjudged)
     return;
   known = true;
   hub = find_hub(a);

@@ -54,8 +54,9 @@ struct RunView {
   explicit RunView(const Application& application);
 
   const Application& app;
-  bool known = false;  // false: there is no path, or a large part of it is unknown; the rest is empty
-  double run = 0;      // s
+  bool known = false;        // false: there is no path, or much of it is unknown; then only the next three are set
+  double run = 0;            // s
+  double unknown_waits = 0;  // share of calls and ends of messages whose waiting is not known
   std::vector<RankTime> times;
   std::vector<std::uint32_t> workers;       // the ranks over which means are taken: without a hub that hardly works
   std::vector<PathWork> work;               // by excess, descending

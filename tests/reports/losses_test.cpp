@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "reports/findings/findings.hpp"
 #include "reports/losses/account.hpp"
 #include "reports/losses/placement.hpp"
 #include "reports/losses/words.hpp"
@@ -115,6 +116,11 @@ TEST(Losses, WithoutAPathNothingIsSaid) {
   a = one_late_rank();
   a.waiting.unresolved.critical_path_seconds = 4;
   EXPECT_TRUE(losses_of(RunView(a)).empty()) << "a large part of it is unknown";
+  a = one_late_rank();
+  a.waiting.resolved_calls = 20;
+  a.waiting.unresolved.collective_calls.folded = 80;
+  EXPECT_TRUE(losses_of(RunView(a)).empty()) << "it does not follow waits";
+  EXPECT_THAT(findings_of(a).back().text, HasSubstr("waiting is not known in 80 % of the MPI calls."));
 }
 
 TEST(Losses, CodesAreUniqueAndHaveARemedy) {

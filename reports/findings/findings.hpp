@@ -17,7 +17,7 @@ enum class Severity { note, medium, high };
 [[nodiscard]] const char* to_string(Severity severity);
 
 struct Finding {
-  std::string id;  // stable, for programs that read profile.json: "load_imbalance"
+  std::string id;  // stable, for programs that read profile.json: "late.static"
   Severity severity = Severity::note;
   double weight = 0;   // share of the program's time concerned, 0 … 1: orders findings of one severity
   std::string text;    // the observation with its numbers; says which are estimates

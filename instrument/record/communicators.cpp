@@ -13,6 +13,13 @@ std::uint64_t hash_of(const CommunicatorFacts& facts) {
   return facts.kind == CommunicatorKind::kInter ? group_hash(facts.local, facts.remote) : group_hash(facts.local);
 }
 
+std::uint64_t hash_with_topology(const CommunicatorFacts& facts) {
+  std::uint64_t hash = hash_of(facts);
+  for (const TopologyDimension& dimension : facts.cartesian)
+    hash = (hash ^ (std::uint64_t{dimension.extent} << 1 | dimension.periodic)) * 0x9E3779B97F4A7C15u;
+  return hash;
+}
+
 }  // namespace
 
 bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts) {
@@ -69,22 +76,42 @@ std::uint32_t Communicators::define(const CommunicatorFacts& facts, std::uint32_
     const MutexLock guard(lock_);
     if (thread_ == kNoThread) thread_ = thread;
     if (thread != thread_) become_unsure();
-    if (instances_.size() >= kUnnamedComm) return kUnnamedComm;
-    comm = static_cast<std::uint32_t>(instances_.size());
     instance = created_[hash_of(facts)]++;
-    instances_.push_back(instance);
+    Lately& lately = lately_[hash_with_topology(facts)];
+    const std::uint32_t place = lately.created++ % kReuseAfter;
+    if (place < lately.numbers.size()) {
+      Numbered& old = numbers_[lately.numbers[place]];
+      if (old.is_freed && !old.has_name && facts.name.empty()) {
+        old.is_freed = false;
+        return lately.numbers[place];
+      }
+    }
+    if (numbers_.size() >= kUnnamedComm) return kUnnamedComm;
+    comm = static_cast<std::uint32_t>(numbers_.size());
+    numbers_.push_back({instance, false, !facts.name.empty()});
+    if (place < lately.numbers.size()) {
+      lately.numbers[place] = comm;
+    } else {
+      lately.numbers.push_back(comm);
+    }
     defined_.store(comm + 1, std::memory_order_relaxed);
     if (comm < kKept) collectives_[comm].begun.store(0, std::memory_order_relaxed);
   }
   return send(comm, instance, facts) ? comm : kUnnamedComm;
 }
 
+void Communicators::release(std::uint32_t comm) {
+  const MutexLock guard(lock_);
+  if (comm < numbers_.size()) numbers_[comm].is_freed = true;
+}
+
 void Communicators::rename(std::uint32_t comm, const CommunicatorFacts& facts) {
   std::uint32_t instance = 0;
   {
     const MutexLock guard(lock_);
-    if (comm >= instances_.size()) return;
-    instance = instances_[comm];
+    if (comm >= numbers_.size()) return;
+    instance = numbers_[comm].instance;
+    numbers_[comm].has_name = true;
   }
   (void)send(comm, instance, facts);
 }

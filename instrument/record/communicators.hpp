@@ -27,12 +27,21 @@ struct CommunicatorFacts {
 
 // Thread safe. instance is right if all members of a group create its communicators in the same order, as MPI requires
 // on one parent; concurrent creations by two threads on two parents may be numbered differently.
+//
+// Programs that make and free communicators in a loop get a bounded set of numbers: the n-th communicator of a group
+// takes that of the (n - kReuseAfter)-th if this one was freed and neither has a name. All ranks get the same
+// result, since they create in the same order; with the lowest free number it would depend on the moment at which each
+// rank frees. Where one rank has not freed it yet, one communicator in kReuseAfter gets different
+// instances from then on, and its messages are not matched.
 class Communicators {
  public:
   explicit Communicators(DefinitionQueue& definitions) : definitions_(definitions) {}
 
   // Defines a new communicator and returns its number; kUnnamedComm if numbers or memory run out. thread: its creator.
   [[nodiscard]] std::uint32_t define(const CommunicatorFacts& facts, std::uint32_t thread = 0);
+  // Freed: its number may be used again.
+  void release(std::uint32_t comm);
+  static constexpr std::uint32_t kReuseAfter = 256;
   // Defines it once more, with its new name.
   void rename(std::uint32_t comm, const CommunicatorFacts& facts);
   // A definition with the first of the members, for readers that must not wait; nullptr: unknown.
@@ -88,7 +97,17 @@ class Communicators {
   Mutex lock_;
   std::vector<std::unique_ptr<const Known>> kept_ GUARDED_BY(lock_);
   std::uint32_t thread_ GUARDED_BY(lock_) = kNoThread;                          // creator of the first
-  std::vector<std::uint32_t> instances_ GUARDED_BY(lock_);                      // by number
+  struct Numbered {
+    std::uint32_t instance = 0;
+    bool is_freed = false, has_name = false;
+  };
+  std::vector<Numbered> numbers_ GUARDED_BY(lock_);
+  // Numbers of the last communicators of one group and topology; after kReuseAfter the oldest is replaced.
+  struct Lately {
+    std::uint32_t created = 0;
+    std::vector<std::uint32_t> numbers;
+  };
+  std::unordered_map<std::uint64_t, Lately> lately_ GUARDED_BY(lock_);          // by hash of both
   std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // counts by group hash
   std::unordered_map<std::uint32_t, std::uint32_t> windows_ GUARDED_BY(lock_);  // counts by number
 };

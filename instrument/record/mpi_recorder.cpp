@@ -627,7 +627,9 @@ void MpiRecorder::follow_objects(const Event& event) {
   switch (call.function) {
     case FunctionId::kComm_free:
     case FunctionId::kComm_disconnect:
-      if (call.comm != MPI_COMM_NULL) handles.erase(handle_key(HandleKind::kComm, handle_value(call.comm)));
+      if (call.comm == MPI_COMM_NULL) return;
+      handles.erase(handle_key(HandleKind::kComm, handle_value(call.comm)));
+      communicators_.release(event.comm);
       return;
     case FunctionId::kComm_set_name:
       communicators_.rename(event.comm, queries_.describe(call.comm));

@@ -125,7 +125,8 @@ Section cover(const Run& run) {
     Finding& shown = list.findings.back();
     if (run.applications.size() > 1) shown.text = in_sentence(app->name) + ": " + shown.text;
   }
-  cover.blocks.push_back(std::move(list));
+  cover.blocks.push_back(list);
+  add_explained(cover.blocks, list);
   return cover;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "reports/losses/loss.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -83,6 +85,15 @@ FindingList first_of(std::vector<Finding> findings, std::size_t most, const char
   list.rest = fmt::format("{} more in the {}.", list.findings.size() - most, where_the_rest_is);
   list.findings.resize(most);
   return list;
+}
+
+void add_explained(std::vector<Block>& to, const FindingList& list) {
+  std::vector<std::string> codes;
+  for (const Finding& finding : list.findings) {
+    if (find_loss_code(finding.id) != nullptr && std::ranges::count(codes, finding.id) == 0)
+      codes.push_back(finding.id);
+  }
+  if (!codes.empty()) to.push_back(remark("More on these: ardoise explain " + joined(codes, " ")));
 }
 
 void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,

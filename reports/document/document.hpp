@@ -145,6 +145,8 @@ struct Document {
 
 [[nodiscard]] inline Paragraph note(Text text) { return {std::move(text), Paragraph::Style::note}; }
 [[nodiscard]] inline Paragraph remark(Text text) { return {std::move(text), Paragraph::Style::remark}; }
+// Adds "More on these: ardoise explain late.static io.small", if findings of the list are losses.
+void add_explained(std::vector<Block>& to, const FindingList& list);
 // Adds "12 more call sites: ardoise show profile.json sites" below a table that was cut. `table` "": the command has no
 // such table, the text is "12 more groups in profile.json."
 void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,

@@ -76,10 +76,14 @@ Section overview(const Run& run, const Application& a) {
   section.summary.push_back(Paragraph{in_one_line(a, facts)});
   if (const std::string place = place_in_world(run, a); !place.empty()) section.summary.push_back(Paragraph{place});
   if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
-  section.summary.push_back(first_of(findings, kSummaryFindings, "report"));
+  const FindingList first = first_of(findings, kSummaryFindings, "report");
+  section.summary.push_back(first);
+  add_explained(section.summary, first);
   section.blocks.push_back(facts_of(run, a, facts));
-  if (FindingList list = not_on_cover(run, a, findings); !list.findings.empty())
-    section.blocks.emplace_back(std::move(list));
+  if (const FindingList list = not_on_cover(run, a, findings); !list.findings.empty()) {
+    section.blocks.push_back(list);
+    add_explained(section.blocks, list);
+  }
   if (facts.efficiency.known && a.ranks > 1) {
     section.blocks.push_back(
         note("Useful time is time outside MPI. Load balance is mean ÷ maximum of the ranks' useful time, communication "

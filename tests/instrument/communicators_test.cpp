@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_format.hpp"
@@ -103,6 +105,60 @@ TEST_F(CommunicatorsTest, NewNameKeepsTheInstance) {
   EXPECT_EQ(all[2].fixed.comm, second);
   EXPECT_EQ(all[2].fixed.instance, 1u);
   EXPECT_EQ(all[2].name, "halo");
+}
+
+// A loop that makes two communicators a round and frees them, beside one that stays.
+TEST_F(CommunicatorsTest, NumbersOfFreedOnesAreUsedAgain) {
+  const auto pair = facts({0, 1}), self = facts({0});
+  auto grid = facts({0, 1});
+  grid.cartesian = {{2, 1}};
+  (void)communicators_.define(pair);
+  const std::uint32_t kept = communicators_.define(pair);
+  std::set<std::uint32_t> used;
+  for (int round = 0; round < 10'000; ++round) {
+    for (const auto& made : {pair, self, grid}) {
+      const std::uint32_t comm = communicators_.define(made);
+      used.insert(comm);
+      communicators_.release(comm);
+    }
+  }
+  EXPECT_FALSE(used.contains(kept));
+  EXPECT_LE(used.size(), 3 * Communicators::kReuseAfter);
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint32_t>> keys;
+  for (const auto& comm : defined()) keys[comm.fixed.comm] = {comm.fixed.group_hash, comm.fixed.instance};
+  EXPECT_EQ(keys.size(), used.size() + 2);  // once each
+}
+
+// Rank 1 frees one late: few communicators are other ones than on rank 0.
+TEST_F(CommunicatorsTest, ALateFreeChangesFew) {
+  const auto keys_of = [&](int late) {
+    BinPool pool{64 * 65536, 65536};
+    DefinitionQueue queue{pool};
+    Communicators all(queue);
+    std::vector<std::uint32_t> numbers;
+    for (int i = 0; i < 2000; ++i) {
+      numbers.push_back(all.define(facts({0, 1})));
+      if (i != late) all.release(numbers.back());
+      if (late >= 0 && i == late + 600) all.release(numbers[static_cast<std::size_t>(late)]);
+    }
+    std::map<std::uint32_t, std::uint32_t> instances;
+    std::vector<Bin*> bins = queue.take();
+    for (Bin* bin : bins) {
+      DefinitionReader reader({bin->payload(), bin->header.payload_bytes});
+      while (const auto definition = reader.next()) {
+        if (const auto* comm = std::get_if<DecodedCommunicator>(&*definition))
+          instances[comm->fixed.comm] = comm->fixed.instance;
+      }
+    }
+    std::vector<std::uint32_t> keys;
+    for (const std::uint32_t number : numbers) keys.push_back(instances.at(number));
+    return keys;
+  };
+  const auto first = keys_of(-1), second = keys_of(700);
+  int different = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) different += first[i] != second[i] ? 1 : 0;
+  EXPECT_GT(different, 0);
+  EXPECT_LE(different, 2000 / static_cast<int>(Communicators::kReuseAfter));
 }
 
 TEST_F(CommunicatorsTest, LargeIrregularGroupComesInPartsFromItsRootOnly) {

@@ -448,6 +448,10 @@ Run full_run() {
   for (FunctionProfile& f : a.posix) f.calls_by_size = {1, 2, 3};
   for (FileProfile& f : a.files) f.read_sizes = f.write_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
+    a.per_rank.first_mpi_seconds.push_back(0.9 * a.per_rank.mpi_seconds[rank]);
+    a.per_rank.first_io_seconds.push_back(0.9 * a.per_rank.io_seconds[rank]);
+    a.per_rank.asleep_outside.push_back(3);
+    a.per_rank.asleep_inside.push_back(2 + rank);
     a.per_rank.cpu_seconds.push_back(0.8 * a.wall_seconds);
     a.per_rank.waiting_seconds.push_back(0.1 * a.wall_seconds);
     a.per_rank.process_cpu_seconds.push_back(0.9 * a.wall_seconds);
@@ -458,6 +462,7 @@ Run full_run() {
     a.waiting.per_rank.origin_seconds.push_back(0.02 * rank);
     a.waiting.per_rank.without_processor_seconds.push_back(0.001);
   }
+  for (PathPart& part : a.waiting.critical_path) part.by_rank = {{part.rank, part.rank_seconds}};
   a.memory.bins = 12;
   a.memory.bin_seconds = a.wall_seconds / 12;
   for (std::uint32_t cell = 0; cell < a.ranks * 12; ++cell) a.memory.peak_bytes.push_back((1 + cell % 12) << 26);

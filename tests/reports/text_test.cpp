@@ -189,7 +189,9 @@ TEST(Summary, SaysWhatTheIssueAsksFor) {
         "halo_exchange (solver.cpp:214)", "Heaviest of", "0 dropped, 0 lost", "Phases of the hydrodynamics"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
-  EXPECT_THAT(summary_text(document_of({})), HasSubstr("No program delivered any data"));
+  EXPECT_THAT(text, HasSubstr("\n  More on these: ardoise explain io.small "));
+  EXPECT_THAT(summary_text(document_of({})),
+              AllOf(HasSubstr("No program delivered any data"), Not(HasSubstr("explain"))));
 }
 
 TEST(Extensions, OnlyTablesAreTaken) {

@@ -7,6 +7,7 @@
 
 #include "tests/tools/parsed_line.hpp"
 #include "tools/ardoise/commands.hpp"
+#include "tools/ardoise/common/similar_name.hpp"
 #include "tools/ardoise/launch/mpi_launcher.hpp"
 
 namespace ardoise::launcher {
@@ -201,9 +202,10 @@ TEST(FirstWord, ACommandThatWasMeantIsNamed) {
   EXPECT_EQ(why_not_begin_with("staus"), "there is no command 'staus'; did you mean status?");
   EXPECT_EQ(why_not_begin_with("snapshot"), "there is no command 'snapshot'; did you mean snapshots?");
   EXPECT_EQ(why_not_begin_with("mpiru"), "there is no launcher 'mpiru'; did you mean mpirun?");
-  EXPECT_EQ(why_not_begin_with("frobnicate"),
-            "there is no command and no program 'frobnicate': the commands are status, control, report, show, "
-            "export, snapshots, trace, help, and a launch begins with its launcher, ardoise mpirun -n 4 ./program.");
+  EXPECT_EQ(
+      why_not_begin_with("frobnicate"),
+      "there is no command and no program 'frobnicate': the commands are status, control, report, show, "
+      "export, snapshots, trace, explain, help, and a launch begins with its launcher, ardoise mpirun -n 4 ./program.");
   for (const char* other : {"./staus", "/opt/bin/mpiexec.openmpi", "sh", "--analyser"})
     EXPECT_EQ(why_not_begin_with(other), "") << other;
 }

@@ -10,6 +10,7 @@
 #include "tools/ardoise/common/message.hpp"
 #include "tools/ardoise/common/options.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/explain/explain.hpp"
 #include "tools/ardoise/launch/measure.hpp"
 #include "tools/ardoise/live/control.hpp"
 #include "tools/ardoise/live/status.hpp"
@@ -33,6 +34,7 @@ int run_command(int argc, char** argv) {
   if (name == "status") return status(line);
   if (name == "snapshots") return snapshots(line);
   if (name == "trace") return trace(line);
+  if (name == "explain") return explain(line);
   return control(line);
 }
 

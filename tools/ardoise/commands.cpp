@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -11,14 +10,13 @@
 
 #include "reports/text/joined.hpp"
 #include "tools/ardoise/common/command_line.hpp"
+#include "tools/ardoise/common/similar_name.hpp"
 #include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kMostErrors = 2;
 
 bool is_executable_file(const fs::path& path) {
   std::error_code ignored;
@@ -46,33 +44,10 @@ std::vector<std::string_view> names_of_commands() {
 std::string_view probably_meant(const std::string& word) {
   std::vector<std::string_view> known = names_of_commands();
   known.insert(known.end(), {"mpirun", "mpiexec"});
-  const auto nearest =
-      std::ranges::min_element(known, {}, [&](std::string_view each) { return typing_errors(word, each); });
-  const std::size_t errors = typing_errors(word, *nearest);
-  return errors <= kMostErrors && 2 * errors < word.size() ? *nearest : "";
+  return similar_name(word, known);
 }
 
 }  // namespace
-
-// Optimal string alignment: Levenshtein's distance with swaps of neighbours.
-std::size_t typing_errors(std::string_view typed, std::string_view meant) {
-  const std::size_t columns = meant.size() + 1;
-  std::vector<std::size_t> table((typed.size() + 1) * columns);
-  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& { return table[i * columns + j]; };
-  for (std::size_t i = 0; i <= typed.size(); ++i) {
-    for (std::size_t j = 0; j <= meant.size(); ++j) {
-      if (i == 0 || j == 0) {
-        at(i, j) = i + j;
-        continue;
-      }
-      const bool equal = typed[i - 1] == meant[j - 1];
-      at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (equal ? 0 : 1)});
-      if (i > 1 && j > 1 && typed[i - 1] == meant[j - 2] && typed[i - 2] == meant[j - 1])
-        at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
-    }
-  }
-  return table.back();
-}
 
 void check_command(const std::string& word) {
   if (command_named(word) == nullptr)

@@ -2,9 +2,7 @@
 // command.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <string_view>
 
 namespace ardoise::launcher {
 
@@ -14,8 +12,5 @@ void check_first_word(const std::string& word);
 
 // Checks the word of `ardoise help COMMAND`. Throws UsageError for a word that is no command.
 void check_command(const std::string& word);
-
-// Number of letters that differ, are missing, are extra, or are swapped with their neighbour.
-[[nodiscard]] std::size_t typing_errors(std::string_view typed, std::string_view meant);
 
 }  // namespace ardoise::launcher

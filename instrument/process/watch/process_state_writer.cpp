@@ -80,7 +80,7 @@ void ProcessStateWriter::check() noexcept {
     }
     if (!asked) return;
   }
-  const auto refresh = static_cast<std::uint64_t>(kRefreshSeconds * identity_.ticks_per_second);
+  const auto refresh = std::min(static_cast<std::uint64_t>(kRefreshSeconds * identity_.ticks_per_second), ticks_);
   if (asked || written_ == 0 || written_since_ != since || tick > written_ + refresh) write(tick, since);
 }
 

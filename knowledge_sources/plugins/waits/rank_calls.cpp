@@ -40,11 +40,6 @@ bool is_collective(const MpiRecord& record) {
   }
 }
 
-bool frees_communicator(std::uint32_t function) {
-  return function == static_cast<std::uint32_t>(vmpi::FunctionId::kComm_free) ||
-         function == static_cast<std::uint32_t>(vmpi::FunctionId::kComm_disconnect);
-}
-
 template <class OnEvent>
 void for_each_call(std::span<const MpiRecord> records, OnEvent&& event) {
   instrument::for_each_event(
@@ -130,10 +125,6 @@ class RankCalls::Reader {
                                static_cast<std::int64_t>(thread_.call.end.time), event.record.function(),
                                event.record.call_site);
     if (may_wait(event.record)) thread_.last_wait = thread_.call.end;
-    if (frees_communicator(event.record.function()) && event.record.comm() != instrument::kWorldComm) {
-      rank_.freed_.push_back(event.record.comm());
-      rank_.forget_freed();
-    }
   }
   static bool may_wait(const MpiRecord& record) {
     switch (record.shape()) {
@@ -498,21 +489,6 @@ std::vector<RankCalls::Early> RankCalls::take_early(std::uint32_t comm) {
   if (!found) return {};
   early_bytes_.remove(found.mapped().size() * sizeof(Early));
   return std::move(found.mapped());
-}
-
-void RankCalls::forget_freed() {
-  const std::size_t under_way = started_.size() + collectives_.size() + sends_.size() + receives_.size();
-  if (given_up_ == Reason::kSeveralThreads || under_way != 0) return;
-  for (; !freed_.empty(); freed_.pop_front()) {
-    const auto found = comms_.find(freed_.front());
-    if (found == comms_.end()) continue;
-    const Comm& comm = found->second;
-    if (!comm.defined) return;
-    if (comm.calls[call_order(CollectiveKind::kWindow)] + comm.calls[call_order(CollectiveKind::kFile)] != 0) continue;
-    windows_.forget(found->first);
-    comms_.erase(found);
-    last_known_ = nullptr;
-  }
 }
 
 // messages: of messages, else of calls.

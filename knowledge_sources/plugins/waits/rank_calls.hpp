@@ -4,14 +4,12 @@
 //
 // If records of a rank were aggregated for lack of memory, or a pack is missing, counting stops there: all later calls
 // are unresolved. Memory: unfinished operations (post_order.hpp); counted on the blackboard: early packs
-// (in_order.hpp), and parts on communicators whose definition has not arrived. A communicator takes some 200 bytes
-// until it is freed; see forget_freed().
+// (in_order.hpp), and parts on communicators whose definition has not arrived. A communicator takes some 200 bytes.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -122,9 +120,6 @@ class RankCalls {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
-  // Number of communicators in use or defined, and not forgotten.
-  [[nodiscard]] std::size_t communicators() const { return comms_.size(); }
-
   // Its part in epochs of windows.
   [[nodiscard]] RankWindows& windows() { return windows_; }
   // Sampled places of the rank: Stretch::place.
@@ -223,9 +218,6 @@ class RankCalls {
   void place(const MessageEnd& message, const Part& part, Arrivals& out);
   void keep(std::uint32_t comm, const Early& early);
   [[nodiscard]] std::vector<Early> take_early(std::uint32_t comm);
-  // Forgets communicators that the program has freed, when nothing can refer to them any more: their definition has
-  // arrived, the rank has no operation in progress, no window or file was made of them, and one thread makes all calls.
-  void forget_freed();
   [[nodiscard]] Unresolved early(bool messages) const;
   // The clock is defined before communicators are.
   [[nodiscard]] Part with_error(Part part) const {
@@ -250,7 +242,6 @@ class RankCalls {
   std::map<std::uint32_t, Comm> comms_;
   std::uint32_t last_comm_ = 0;  // most calls use the same communicator as the previous one
   Comm* last_known_ = nullptr;
-  std::deque<std::uint32_t> freed_;  // not forgotten yet
   PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
   std::vector<EndInOrder> in_order_;  // reused memory
   StartedList<Started> started_;

@@ -56,8 +56,6 @@ class RankWindows {
   }
 
   void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_world);
-  // A freed communicator without windows.
-  void forget(std::uint32_t comm) { comms_.erase(comm); }
   void set_clock_error(double ns) { clock_error_ = static_cast<float>(ns); }
   // Parts since the last call.
   [[nodiscard]] std::vector<WindowPart> take() { return std::exchange(parts_, {}); }

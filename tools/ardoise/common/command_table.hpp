@@ -108,6 +108,8 @@ inline constexpr auto kCommands = std::to_array<Command>({
      "            attributes=arguments\n",
      "1: unreadable or no arguments for races; 3: a fault or race is found",
      command_options::kTrace},
+    {"explain", "[CODE...]", "says how a loss is seen, why it costs time, and how to avoid it",
+     "CODE: of a finding, as late.static [a list of all codes]\n", "1: it cannot be written"},
 });
 // clang-format on
 

@@ -1,4 +1,5 @@
-// Communicators that are created and freed in a loop: the analyzer keeps little of them and misses nothing.
+// Communicators that are created and freed in a loop: their numbers are used again, and waits stay the same.
+#include <map>
 #include <random>
 
 #include "fixture.hpp"
@@ -18,13 +19,12 @@ using namespace std::string_view_literals;
 
 constexpr std::uint32_t kBoth = 2;
 
-// Each rank creates communicators, uses them for one of these, and frees them or does not: the calls are equal except
-// for MPI_Comm_free.
+// Each rank creates communicators, uses each for one of these, and frees it. Its number is new or that of an earlier one.
 enum class Use { kNothing, kSum, kMessages, kLateMessages, kWindow, kFile, kLateSum };
 
 class FreeingProgram {
  public:
-  FreeingProgram(std::uint32_t seed, bool frees) : random_(seed), frees_(frees) {
+  FreeingProgram(std::uint32_t seed, bool reuses) : random_(seed), reuses_(reuses) {
     for (std::uint32_t rank = 0; rank < kBoth; ++rank) {
       PackMaker& maker = makers_.emplace_back(replay::Origin{.rank = rank}, 5);
       maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 1e-9, 0, 0}, "tsc"sv, "boot"sv);
@@ -47,16 +47,19 @@ class FreeingProgram {
   }
 
  private:
-  void use(std::uint32_t comm, Use use) {
+  void use(std::uint32_t nth, Use use) {
+    constexpr std::uint32_t kReused = 3;
+    const std::uint32_t comm = reuses_ ? 1 + nth % kReused : nth;
     const auto late = static_cast<std::uint32_t>(1 + random_() % 900);
+    const std::int32_t window =
+        instrument::window_tag(use == Use::kWindow ? windows_[comm]++ : 0U, instrument::WindowAct::kNone);
     for (std::uint32_t rank = 0; rank < kBoth; ++rank) {
-      tick_ = 100'000 * comm + (rank == comm % kBoth ? late : 0);
+      tick_ = 100'000 * nth + (rank == nth % kBoth ? late : 0);
       PackMaker& maker = makers_[rank];
       const RankRange all{0, kBoth, 1};
       maker.define(CommunicatorDefinition{comm, CommunicatorKind::kIntra, 77, comm, kBoth, rank, 0, 1, 0, 0, 1},
                    std::span(&all, 1), ""sv);
       const auto other = static_cast<std::int32_t>(1 - rank);
-      const std::int32_t window = instrument::window_tag(0, instrument::WindowAct::kNone);
       std::uint64_t send = 0, receive = 0, sum = 0;
       if (use == Use::kWindow) call(maker, FunctionId::kWin_create, Shape::kWindow, -1, window, comm);
       if (use == Use::kFile) call(maker, FunctionId::kFile_open, Shape::kLocal, -1, 0, comm);
@@ -67,7 +70,7 @@ class FreeingProgram {
       if (use == Use::kMessages) wait(maker, send, receive, other, comm);
       if (use == Use::kSum) call(maker, FunctionId::kAllreduce, Shape::kCollective, -1, 0, comm);
       if (use == Use::kLateSum) sum = call(maker, FunctionId::kIallreduce, Shape::kCollective, -1, 0, comm);
-      call(maker, frees_ ? FunctionId::kComm_free : FunctionId::kComm_size, Shape::kLocal, -1, 0, comm);
+      call(maker, FunctionId::kComm_free, Shape::kLocal, -1, 0, comm);
       if (use == Use::kWindow) call(maker, FunctionId::kWin_fence, Shape::kWindow, -1, window, comm);
       if (use == Use::kFile) call(maker, FunctionId::kFile_write_all, Shape::kFileWrite, 0, 0, comm);
       if (use == Use::kLateMessages) wait(maker, send, receive, other, comm);
@@ -93,18 +96,19 @@ class FreeingProgram {
   }
 
   std::mt19937 random_;
-  bool frees_;
+  bool reuses_;
+  std::map<std::uint32_t, std::uint32_t> windows_;
   std::uint64_t tick_ = 0;
   std::vector<PackMaker> makers_;
 };
 
-TEST(FreedCommunicators, AreWaitedOnAsThoseThatAreKept) {
+TEST(ReusedCommunicators, AreWaitedOnAsNewOnes) {
   std::uint64_t calls = 0, messages = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    FreeingProgram kept(seed, false), freed(seed, true);
-    kept.run(40);
-    freed.run(40);
-    const auto expected = kept.waiting(0, 1), seen = freed.waiting(seed, 1 + seed % 2);
+    FreeingProgram fresh(seed, false), reused(seed, true);
+    fresh.run(40);
+    reused.run(40);
+    const auto expected = fresh.waiting(0, 1), seen = reused.waiting(seed, 1 + seed % 2);
     ASSERT_EQ(seen.resolved_calls, expected.resolved_calls) << seed;
     ASSERT_EQ(seen.resolved_messages, expected.resolved_messages) << seed;
     ASSERT_EQ(seen.unresolved.collective_calls.incomplete, expected.unresolved.collective_calls.incomplete) << seed;
@@ -121,31 +125,8 @@ TEST(FreedCommunicators, AreWaitedOnAsThoseThatAreKept) {
   EXPECT_GT(messages, 1000u);
 }
 
-// The definition of each comes before its free, or after it.
-TEST(FreedCommunicators, AreForgotten) {
-  for (const bool defined_late : {false, true}) {
-    RankCalls calls(0, 256);
-    std::vector<Arrived> room;
-    std::size_t arrived = 0;
-    Arrivals out(room, [&](std::span<const Arrived> some) { arrived += some.size(); });
-    for (std::uint32_t comm = 1; comm <= 1000; ++comm) {
-      const RankCalls::CommDefinition definition{comm, 0, {77, comm, kBoth}, true};
-      if (!defined_late) calls.define(definition, out);
-      const std::uint64_t begin = 10'000 * comm;
-      const std::vector<MpiRecord> records{
-          {begin, 100, 1, -1, 0, 8, make_word(comm, id(FunctionId::kBarrier), Shape::kCollective)},
-          {begin + 200, 100, 1, -1, 0, 0, make_word(comm, id(FunctionId::kComm_free), Shape::kLocal)}};
-      calls.add(0, comm - 1, {records, 0, 1.0, false, false}, out);
-      if (defined_late) calls.define(definition, out);
-      ASSERT_LE(calls.communicators(), 2u) << comm;
-    }
-    out.flush();
-    EXPECT_EQ(arrived, 1000u);
-  }
-}
-
 // All ranks define a communicator equally: 8 bytes for each of them.
-TEST(FreedCommunicators, AreDefinedOnceForAllRanks) {
+TEST(Communicators, AreDefinedOnceForAllRanks) {
   constexpr std::uint32_t kMany = 50, kCommunicators = 2000;
   const auto bytes_of = [](std::uint32_t ranks) {
     AnalysisContext context{};

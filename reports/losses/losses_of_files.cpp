@@ -131,7 +131,8 @@ class FileLosses {
   void one_rank(std::uint32_t rank, bool small) {
     const double seconds = a_.per_rank.io_seconds[rank];
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
-    if (small || times_.sync + times_.metadata > kMost * times_.all) {
+    const bool few_bytes = times_.bytes < kSmallRequest * std::max(times_.data_calls, times_.opens);
+    if (small || (few_bytes && times_.sync + times_.metadata > kMost * times_.all)) {
       return add(
           "io.log",
           fmt::format("{} writes or reads {} times, {} each on average, for {}{}{}", who,

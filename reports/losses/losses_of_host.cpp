@@ -91,6 +91,27 @@ bool other_threads_work(const Application& a) {
   return all > 1.5 * first;
 }
 
+// Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none.
+double threads_in_turn(const Application& a, const std::vector<std::uint32_t>& ranks) {
+  constexpr double kWorks = 0.05, kEqual = 0.8, kAtATime = 1.3;
+  const SampledThreads& t = a.samples.threads;
+  double all = 0, possible = 0, threads = 0, seconds = 0;
+  for (const std::uint32_t rank : ranks) {
+    double busiest = 0;
+    for (std::size_t i = 0; i < t.rank.size(); ++i) busiest = std::max(busiest, t.rank[i] == rank ? t.self[i] : 0);
+    for (std::size_t i = 0; i < t.rank.size(); ++i) {
+      if (t.rank[i] != rank || t.self[i] <= kWorks * busiest) continue;
+      ++threads;
+      all += t.self[i];
+      possible += busiest;
+    }
+    seconds += a.per_rank.wall_seconds[rank];
+  }
+  const bool in_turn =
+      threads >= 2 * static_cast<double>(ranks.size()) && all > kEqual * possible && all < kAtATime * seconds;
+  return in_turn ? threads / static_cast<double>(ranks.size()) : 0;
+}
+
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
 void asleep(const RunView& view, std::vector<Loss>& out) {
   const double seconds = view.path.asleep;
@@ -98,6 +119,18 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const Application& a = view.app;
   const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::blocked);
   const double all = total(view.times, &RankTime::blocked);
+  if (const double threads = threads_in_turn(a, ranks); threads > 0 && other_threads_work(a)) {
+    out.push_back(
+        {.code = "thr.lock",
+         .ceiling = seconds,
+         .own_seconds = all,
+         .bucket = Bucket::asleep,
+         .text = fmt::format("The {:.0f} threads of {} work about equally long, but hardly more than one at a "
+                             "time: they wait for each other, the first one for {} each (an estimate)",
+                             threads, ranks_in_words(a, ranks),
+                             human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))))});
+    return;
+  }
   if (other_threads_work(a)) {
     out.push_back({.code = "thr.uneven",
                    .ceiling = seconds,

@@ -66,15 +66,15 @@ void add_calls(const Application& a, RunView& view) {
 std::optional<Hub> find_hub(const Application& a) {
   if (a.ranks < 3) return {};
   std::vector<double> in(a.ranks), out(a.ranks);
-  std::vector<std::uint32_t> partners(a.ranks);
+  std::vector<std::uint32_t> senders(a.ranks), receivers(a.ranks);  // partners of each rank
   double all = 0;
   for (const Edge& edge : a.edges) {
     if (edge.source == edge.target || edge.messages == 0) continue;
     const auto messages = static_cast<double>(edge.messages);
     out[edge.source] += messages;
     in[edge.target] += messages;
-    ++partners[edge.source];
-    ++partners[edge.target];
+    ++receivers[edge.source];
+    ++senders[edge.target];
     all += messages;
   }
   const auto of_rank = [&](std::uint32_t rank) { return in[rank] + out[rank]; };
@@ -82,8 +82,10 @@ std::optional<Hub> find_hub(const Application& a) {
   for (std::uint32_t rank = 1; rank < a.ranks; ++rank) {
     if (of_rank(rank) > of_rank(most)) most = rank;
   }
-  if (all == 0 || of_rank(most) < kHubShare * all || partners[most] < a.ranks - 1) return {};
-  return Hub{most, in[most] > 0.3 * of_rank(most), out[most] > 0.3 * of_rank(most), of_rank(most) / (a.ranks - 1)};
+  const bool takes = in[most] > 0.3 * of_rank(most) && senders[most] + 1 == a.ranks;
+  const bool gives = out[most] > 0.3 * of_rank(most) && receivers[most] + 1 == a.ranks;
+  if (all == 0 || of_rank(most) < kHubShare * all || !(takes || gives)) return {};
+  return Hub{most, takes, gives, of_rank(most) / (a.ranks - 1)};
 }
 
 double share_of_unknown_waits(const Waiting& waiting) {

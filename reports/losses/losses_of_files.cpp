@@ -20,6 +20,8 @@ constexpr double kMost = 0.5;                // of the time in files
 constexpr double kAlone = 0.95;              // likewise: the others do nothing
 constexpr double kNoticed = 0.2;             // likewise: a part with a loss of its own
 constexpr double kUneven = 2;                // most bytes of a rank ÷ mean
+constexpr double kBeyondOne = 0.4;           // of the time in files on the path: beyond that of a rank
+constexpr double kForATurn = 0.3;            // of all waiting: for the message of another rank
 
 bool is_sync(const std::string& function) {
   return function == "fsync" || function == "fdatasync" || function == "msync" || function == "sync_file_range" ||
@@ -95,7 +97,7 @@ class FileLosses {
     const bool of_one = a_.ranks > 1 && all > 0 && *top > kAlone * all;
     const bool small = times_.data_calls > kManyRequests && times_.bytes < kSmallRequest * times_.data_calls;
     if (of_one) return one_rank(static_cast<std::uint32_t>(top - io.begin()), small);
-    double left = 1;  // of the time in files
+    double left = 1 - in_turn();  // of the time in files
     if (const double part = times_.sync / times_.all; part > kNoticed) {
       add("io.sync",
           fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
@@ -108,6 +110,31 @@ class FileLosses {
       left -= part;
     }
     if (left > 1 - kMost) data(left, small);
+  }
+
+  // Ranks that read or write as long as each other, one after the other. Returns the part of the time in files on the
+  // path that would pass at the same time.
+  double in_turn() {
+    const auto& io = a_.per_rank.io_seconds;
+    const double serial = view_.path.io - view_.mean.io;
+    if (a_.ranks < 2 || serial < kBeyondOne * view_.path.io || *std::ranges::max_element(io) > kUneven * view_.mean.io)
+      return 0;
+    double all = 0, messages = 0;
+    const WaitSite* most = nullptr;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      all += site.waiting_seconds;
+      if (site.pattern != "late_sender") continue;
+      messages += site.waiting_seconds;
+      if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
+    }
+    if (most == nullptr || messages < kForATurn * all) return 0;
+    out_.push_back({.code = "chain.token",
+                    .ceiling = serial,
+                    .text = fmt::format("Ranks read and write files one after the other: {} a rank, {} on the critical "
+                                        "path{}. They wait for their turn in {}",
+                                        human_seconds(view_.mean.io), human_seconds(view_.path.io),
+                                        site_of(times_.mover), name_of_site(*most))});
+    return serial / view_.path.io;
   }
 
   // Reads and writes, `part` of the time in files.

@@ -6,6 +6,7 @@
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
+#include "reports/findings/thread_work.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
@@ -91,10 +92,12 @@ bool other_threads_work(const Application& a) {
   return all > 1.5 * first;
 }
 
-// Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none.
+// Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none. Threads
+// of OpenMP may run while they wait.
 double threads_in_turn(const Application& a, const std::vector<std::uint32_t>& ranks) {
   constexpr double kWorks = 0.05, kEqual = 0.8, kAtATime = 1.3;
   const SampledThreads& t = a.samples.threads;
+  if (std::ranges::any_of(a.samples.functions, is_openmp)) return 0;
   double all = 0, possible = 0, threads = 0, seconds = 0;
   for (const std::uint32_t rank : ranks) {
     double busiest = 0;

@@ -63,8 +63,15 @@ void add_calls(const Application& a, RunView& view) {
   std::ranges::stable_sort(view.calls, std::ranges::greater{}, &PathCall::seconds);
 }
 
+// A rank that exchanges messages with all others, which exchange few among themselves. Edges are of one-sided accesses
+// too, which the rank itself has no part in.
 std::optional<Hub> find_hub(const Application& a) {
-  if (a.ranks < 3) return {};
+  double calls = 0, accesses = 0;
+  for (const FunctionProfile& f : a.mpi) {
+    if (f.category == "one-sided") accesses += static_cast<double>(f.calls);
+    if (f.category == "point-to-point") calls += static_cast<double>(f.calls);
+  }
+  if (a.ranks < 3 || accesses > calls) return {};
   std::vector<double> in(a.ranks), out(a.ranks);
   std::vector<std::uint32_t> senders(a.ranks), receivers(a.ranks);  // partners of each rank
   double all = 0;

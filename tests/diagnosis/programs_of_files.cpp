@@ -26,6 +26,14 @@ Task one_rank_writes(Rank& me, const Case& how, std::uint32_t) {
   co_await me.barrier({"write_fields", 214});
 }
 
+// Each rank writes after the rank before it has written.
+Task writes_in_turn(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() != 0) co_await me.recv({"wait_for_turn", 216}, from(before(me)), 17);
+  co_await me.write({"append_block", 217}, "blocks", 1 * kMiB);
+  if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"append_block", 218}, next_of(me), 4, 17);
+  co_await me.barrier({"append_block", 219});
+}
+
 Task all_read_the_same(Rank& me, const Case& how) {
   const unsigned ranks_that_read = how.fault ? me.size() : 1;
   co_await me.open({"read_input", 221}, "input");
@@ -87,6 +95,7 @@ std::vector<Kind> kinds_of_files() {
       {"io.nn", {"io.nn"}, {"store_part"}, steps(file_for_each_step)},
       {"io.rank0", {"io.rank0"}, {"write_fields"}, steps(one_rank_writes)},
       {"io.reread", {"io.reread"}, {"read_input"}, all_read_the_same},
+      {"io.turns", {"chain.token"}, {"wait_for_turn"}, steps(writes_in_turn)},
       {"io.checkpoint", {"io.checkpoint"}, {"write_checkpoint"}, steps(checkpoint)},
       {"io.stdout", {"io.stdout"}, {"print_progress"}, steps(all_ranks_print)},
       {"io.log", {"io.log"}, {"log_event"}, steps(logging)},

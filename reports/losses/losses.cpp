@@ -17,7 +17,7 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
       result.push_back(std::move(loss));
       continue;
     }
-    // Threads that wait are told by the region in which others work.
+    // The region in which others work explains the threads that wait.
     if (same->bucket == Bucket::asleep && loss.bucket == Bucket::work) std::swap(same->text, loss.text);
     if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos)
       same->text += "; " + loss.text;

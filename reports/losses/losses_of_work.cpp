@@ -31,8 +31,9 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 
 // Waiting by what is waited for, rank-seconds.
 struct WaitKinds {
-  double sender = 0, receiver = 0, rooted = 0, all = 0;
+  double sender = 0, receiver = 0, rooted = 0, locks = 0, all = 0;
   const WaitSite* message = nullptr;  // the site with most waiting for senders
+  const WaitSite* lock = nullptr;     // likewise for locks of windows
   explicit WaitKinds(const Application& a) {
     for (const WaitSite& site : a.waiting.call_sites) {
       all += site.waiting_seconds;
@@ -43,6 +44,9 @@ struct WaitKinds {
         receiver += site.waiting_seconds;
       } else if (site.pattern == "late_broadcast") {
         rooted += site.waiting_seconds;
+      } else if (site.pattern == "lock") {
+        locks += site.waiting_seconds;
+        if (lock == nullptr || site.waiting_seconds > lock->waiting_seconds) lock = &site;
       }
     }
   }
@@ -350,6 +354,13 @@ class UnevenWork {
                              capitalised(waiters(*most)), most->waiters == 1 ? "waits" : "wait",
                              human_seconds(most->waiting_seconds / std::max(most->waiters, 1u)), name_of_site(*most),
                              places_of_excess(view_)));
+    }
+    if (waits_.locks > 0.5 * waits_.all) {
+      return add("rma.lock", ceiling, {},
+                 fmt::format("{} {} {} in {} while another rank has the lock, and works with it, in {}",
+                             capitalised(waiters(*waits_.lock)), waits_.lock->waiters == 1 ? "waits" : "wait",
+                             human_seconds(waits_.lock->waiting_seconds / std::max(waits_.lock->waiters, 1u)),
+                             name_of_site(*waits_.lock), places_of_excess(view_)));
     }
     if (waits_.message == nullptr || waits_.sender < 0.2 * waits_.all) return late_by_chance(ceiling);
     const WaitSite& site = *waits_.message;

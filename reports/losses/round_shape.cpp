@@ -190,11 +190,22 @@ bool is_moving(const Matrix& m) {
   return static_cast<double>(usual->second) >= kRegular * static_cast<double>(m.columns - 1);
 }
 
+// Means of at most some 20 blocks of equal length: random delays of single rounds cancel out.
+std::vector<double> in_blocks(const std::vector<double>& values) {
+  constexpr std::size_t kBlocks = 20;
+  const std::size_t length = std::max<std::size_t>(1, values.size() / kBlocks);
+  std::vector<double> means;
+  for (std::size_t begin = 0; begin + length <= values.size(); begin += length)
+    means.push_back(mean(values, begin, begin + length));
+  return means;
+}
+
 // The ranks are the same in all rounds: how does their excess change?
 void judge_time(const std::vector<double>& excess, RoundShape& shape) {
   const std::size_t third = excess.size() / 3, count = excess.size();
-  const double line = line_explains(excess);
-  const Split split = best_split(excess);
+  const std::vector<double> blocks = in_blocks(excess);
+  const double line = line_explains(blocks);
+  const Split split{best_split(excess).at, best_split(blocks).explains};
   if (line >= kShapeExplains && line >= split.explains &&
       mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
     shape.shape = Shape::growing;

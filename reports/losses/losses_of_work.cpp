@@ -318,8 +318,10 @@ class UnevenWork {
 
   void late_over_time(double ceiling) {
     const SnapshotSeries& series = *shape_->series;
-    const std::string ranks = capitalised(ranks_in_words(a_, shape_->ranks)), places = places_of_excess(view_);
     const bool one = shape_->ranks.size() == 1;
+    const auto extra = one ? extra_work(a_, shape_->ranks[0]) : std::nullopt;
+    const std::string ranks = capitalised(ranks_in_words(a_, shape_->ranks));
+    const std::string places = extra ? name_and_place(a_.samples, extra->function) : places_of_excess(view_);
     const char* const works = one ? "works" : "work";
     std::string text;
     std::string code;

@@ -123,6 +123,51 @@ TEST(Losses, WithoutAPathNothingIsSaid) {
   EXPECT_THAT(findings_of(a).back().text, HasSubstr("waiting is not known in 80 % of the MPI calls."));
 }
 
+// Ranks 0 → 1 → 2 → 3; a star of rank 1; a star of one-sided accesses.
+TEST(Losses, AHubExchangesMessagesWithAllOthers) {
+  Application a = one_late_rank();
+  FunctionProfile send;
+  send.function = "MPI_Send";
+  send.category = "point-to-point";
+  send.calls = 60;
+  a.mpi.push_back(send);
+  a.ranks = 3;
+  for (auto* list : {&a.per_rank.wall_seconds, &a.per_rank.mpi_seconds, &a.per_rank.io_seconds}) list->resize(3);
+  a.edges = {{0, 1, 20, 160, 0}, {1, 2, 20, 160, 0}};
+  EXPECT_FALSE(RunView(a).hub) << "a chain";
+  a.edges = {{0, 1, 20, 160, 0}, {1, 0, 20, 160, 0}, {1, 2, 20, 160, 0}, {2, 1, 20, 160, 0}};
+  const RunView star(a);
+  ASSERT_TRUE(star.hub);
+  EXPECT_EQ(star.hub->rank, 1u);
+  EXPECT_TRUE(star.hub->takes && star.hub->gives);
+  a.mpi.back().category = "one-sided";
+  EXPECT_FALSE(RunView(a).hub) << "the rank has no part in accesses to its window";
+}
+
+// The path has the file I/O of all four ranks, 2 s each.
+TEST(Losses, FilesThatRanksUseInTurnAreAChain) {
+  Application a = one_late_rank();
+  a.per_rank.mpi_seconds.assign(4, 7.0);
+  a.per_rank.io_seconds.assign(4, 2.0);
+  FunctionProfile write;
+  write.function = "write";
+  write.calls = 80;
+  write.seconds = 8;
+  write.bytes = write.bytes_sent = 80u << 20;
+  a.posix.push_back(write);
+  a.waiting.critical_path[0].kind = "io";
+  a.waiting.critical_path[0].function = "write";
+  a.waiting.critical_path[0].seconds = 8;
+  const auto codes = [&] {
+    std::map<std::string, double> ceilings;
+    for (const Loss& loss : losses_of(RunView(a))) ceilings[loss.code] = loss.ceiling;
+    return ceilings;
+  };
+  EXPECT_FALSE(codes().contains("chain.token")) << "they wait in a collective for one that is slower each time";
+  a.waiting.call_sites[0].pattern = "late_sender";
+  EXPECT_NEAR(codes()["chain.token"], 6, 0.2);
+}
+
 TEST(Losses, CodesAreUniqueAndHaveARemedy) {
   std::set<std::string_view> seen;
   for (const LossCode& code : loss_codes()) {

@@ -33,9 +33,9 @@ class HangWatch {
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
 
-  // Called periodically. own: the processes that send to this analyzer, and whether each has ended. Returns, on the
-  // first analyzer and once for each hang, the sentence for the user; otherwise "".
   using Time = std::chrono::steady_clock::time_point;
+  // Called periodically. own: the processes that send to this analyzer, and whether each has ended. Returns, on the
+  // first analyzer and once for each hang, the sentence for the user; otherwise "". A fault waits for its proof.
   [[nodiscard]] std::string look(const std::map<ProcessKey, bool>& own, Time now = std::chrono::steady_clock::now());
 
  private:

@@ -29,10 +29,10 @@ struct CommunicatorFacts {
 // on one parent; concurrent creations by two threads on two parents may be numbered differently.
 //
 // Programs that make and free communicators in a loop get a bounded set of numbers: the n-th communicator of a group
-// takes that of the (n - kReuseAfter)-th if this one was freed and neither has a name. All ranks get the same
-// result, since they create in the same order; with the lowest free number it would depend on the moment at which each
-// rank frees. If one rank has not freed it yet, one communicator in kReuseAfter gets different
-// instances from then on, and its messages are not matched.
+// takes that of the (n - kReuseAfter)-th if this one was freed and neither has a name. All ranks get the same result,
+// since they create in the same order; with the lowest free number it would depend on the moment at which each rank
+// frees. If one rank has not freed it yet, one communicator in kReuseAfter gets different instances from then on, and
+// its messages are not matched.
 class Communicators {
  public:
   explicit Communicators(DefinitionQueue& definitions) : definitions_(definitions) {}

@@ -1,7 +1,6 @@
 #include "reports/findings/thread_work.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
@@ -62,20 +61,12 @@ void add_parts(const SampleProfile& s, ThreadWork& work) {
 }
 
 void add_working(const SampledThreads& t, ThreadWork& work) {
-  std::map<std::uint32_t, std::pair<double, std::uint32_t>> ranks;  // busiest thread, working threads
-  for (std::size_t i = 0; i < t.rank.size(); ++i) {
-    double& busiest = ranks[t.rank[i]].first;
-    busiest = std::max(busiest, t.self[i]);
-  }
-  for (std::size_t i = 0; i < t.rank.size(); ++i) {
-    auto& [busiest, working] = ranks[t.rank[i]];
-    if (t.self[i] > 0 && t.self[i] >= kWorking * busiest) ++working;
-  }
+  const auto ranks = threads_of_ranks(t);
   if (ranks.empty()) return;
   const auto [least, most] = std::minmax_element(
-      ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.second < b.second.second; });
-  work.least_working = least->second.second;
-  work.most_working = most->second.second;
+      ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.working < b.second.working; });
+  work.least_working = least->second.working;
+  work.most_working = most->second.working;
 }
 
 }  // namespace
@@ -85,6 +76,23 @@ bool is_region(const SampledFunction& f) { return f.symbol.find(" [OpenMP region
 bool is_openmp(const SampledFunction& f) {
   const std::string module = base_name(f.module);
   return is_region(f) || module.starts_with("libgomp") || module.starts_with("libomp") || module.starts_with("libiomp");
+}
+
+std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& t) {
+  std::map<std::uint32_t, RankThreads> ranks;
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    RankThreads& rank = ranks[t.rank[i]];
+    ++rank.all;
+    rank.of_all += t.self[i];
+    rank.busiest = std::max(rank.busiest, t.self[i]);
+  }
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    RankThreads& rank = ranks[t.rank[i]];
+    if (!(t.self[i] > 0 && t.self[i] >= kWorking * rank.busiest)) continue;
+    ++rank.working;
+    rank.of_working += t.self[i];
+  }
+  return ranks;
 }
 
 ThreadWork thread_work(const Application& a) {

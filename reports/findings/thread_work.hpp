@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct ThreadWork {
 };
 
 [[nodiscard]] ThreadWork thread_work(const Application& application);
+
+// Sampled threads of a rank, and their CPU time.
+struct RankThreads {
+  std::uint32_t all = 0, working = 0;  // working: as least_working
+  double busiest = 0;                  // of one thread
+  double of_all = 0, of_working = 0;
+};
+[[nodiscard]] std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& threads);  // by rank
 
 // More threads than processors in the affinity mask of at least half of the ranks, on hosts with more processors.
 struct TightBinding {

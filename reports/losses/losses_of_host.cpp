@@ -95,24 +95,21 @@ bool other_threads_work(const Application& a) {
 // Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none. Threads
 // of OpenMP may run while they wait.
 double threads_in_turn(const Application& a, const std::vector<std::uint32_t>& ranks) {
-  constexpr double kWorks = 0.05, kEqual = 0.8, kAtATime = 1.3;
-  const SampledThreads& t = a.samples.threads;
+  constexpr double kEqual = 0.8, kAtATime = 1.3;
   if (std::ranges::any_of(a.samples.functions, is_openmp)) return 0;
+  const auto of_ranks = threads_of_ranks(a.samples.threads);
   double all = 0, possible = 0, threads = 0, seconds = 0;
   for (const std::uint32_t rank : ranks) {
-    double busiest = 0;
-    for (std::size_t i = 0; i < t.rank.size(); ++i) busiest = std::max(busiest, t.rank[i] == rank ? t.self[i] : 0);
-    for (std::size_t i = 0; i < t.rank.size(); ++i) {
-      if (t.rank[i] != rank || t.self[i] <= kWorks * busiest) continue;
-      ++threads;
-      all += t.self[i];
-      possible += busiest;
-    }
     seconds += a.per_rank.wall_seconds[rank];
+    const auto found = of_ranks.find(rank);
+    if (found == of_ranks.end()) continue;
+    threads += found->second.working;
+    all += found->second.of_working;
+    possible += found->second.busiest * found->second.working;
   }
-  const bool in_turn =
-      threads >= 2 * static_cast<double>(ranks.size()) && all > kEqual * possible && all < kAtATime * seconds;
-  return in_turn ? threads / static_cast<double>(ranks.size()) : 0;
+  const auto count = static_cast<double>(ranks.size());
+  const bool in_turn = threads >= 2 * count && all > kEqual * possible && all < kAtATime * seconds;
+  return in_turn ? threads / count : 0;
 }
 
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.

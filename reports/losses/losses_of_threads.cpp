@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -33,13 +32,10 @@ double working_threads(const Application& a, const ThreadWork& work) {
 
 void serial_parts(const RunView& view, const ThreadWork& work, double threads, std::vector<Loss>& out) {
   const SampleProfile& s = view.app.samples;
-  std::map<std::uint32_t, double> busiest;
-  for (std::size_t i = 0; i < s.threads.rank.size(); ++i)
-    busiest[s.threads.rank[i]] = std::max(busiest[s.threads.rank[i]], s.threads.self[i]);
   double possible = 0, used = 0;
-  for (std::size_t i = 0; i < s.threads.rank.size(); ++i) {
-    possible += busiest[s.threads.rank[i]];
-    used += s.threads.self[i];
+  for (const auto& [rank, threads_of_rank] : threads_of_ranks(s.threads)) {
+    possible += threads_of_rank.busiest * threads_of_rank.all;
+    used += threads_of_rank.of_all;
   }
   const bool idle = possible > 0 && used - work.in_library < 0.7 * possible;
   if (!idle || !(work.of_hottest > 0)) return;

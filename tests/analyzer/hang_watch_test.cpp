@@ -2,13 +2,14 @@
 #include "analyzer/hangs/hang_watch.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/process_states.hpp"
 #include "replay/pack_maker.hpp"
+#include "tests/analyzer/folder_fixture.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -16,20 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class HangWatchTest : public ::testing::Test {
+class HangWatchTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("watch_" + std::to_string(::getpid()) + "_" +
-                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms{0700});
-    watch_.emplace(HangWatch::Setting{folder_, 1}, std::vector<knowledge_sources::Program>());
-  }
-  void TearDown() override {
-    watch_.reset();
-    fs::remove_all(folder_);
-  }
+  void SetUp() override { watch_.emplace(HangWatch::Setting{folder_, 1}, std::vector<knowledge_sources::Program>()); }
 
   // At `second` a rank is since `since` in a receive from the other; -1: it computes.
   void write(std::uint32_t rank, double second, double since, std::int32_t from) const {
@@ -58,7 +48,6 @@ class HangWatchTest : public ::testing::Test {
     return watch_->look({{{0, 0}, false}, {{0, 1}, has_one_ended}},
                         HangWatch::Time(std::chrono::duration_cast<HangWatch::Time::duration>(time)));
   }
-  fs::path folder_;
   std::optional<HangWatch> watch_;
 };
 

@@ -3,7 +3,6 @@
 #include "analyzer/commands/replay.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "replay/pack_maker.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
+#include "tests/analyzer/folder_fixture.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -28,15 +28,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class ReplayTest : public ::testing::Test {
+class ReplayTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("replay_" + std::to_string(::getpid()) + "_" +
-                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_ / "packs");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::create_directory(folder_ / "packs"); }
 
   // Two synthetic programs with a file for each rank.
   std::vector<std::string> capture_two_programs() {
@@ -73,8 +67,6 @@ class ReplayTest : public ::testing::Test {
     runs[0]->contribute(run);
     return reports::profile_to_json(run);
   }
-
-  fs::path folder_;
 };
 
 TEST_F(ReplayTest, ProgramsAreFoundInTheCapture) {

@@ -3,7 +3,6 @@
 #include "analyzer/states/safe_state.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include "instrument/settings/control_file.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
+#include "tests/analyzer/folder_fixture.hpp"
 #include "tests/hostile_names.hpp"
 
 namespace ardoise::analyzer {
@@ -30,20 +30,14 @@ using ::testing::SizeIs;
 
 void no_release(void*, std::span<std::byte>) noexcept {}
 
-class SafeStateTest : public ::testing::Test {
+class SafeStateTest : public FolderTest {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("safe_state_" + std::to_string(::getpid()) + "_" +
-                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms{0700});
     options_.output = folder_.string();
     options_.command = "mpirun -n 8 solver";
     options_.render = false;
     options_.quiet = true;
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // Ranks are assigned to the analyzers in turn; each writes its state.
   void leave_states(unsigned analyzers, const std::string& prefix = kSafeStatePrefix) {
@@ -81,7 +75,6 @@ class SafeStateTest : public ::testing::Test {
     return calls;
   }
 
-  fs::path folder_;
   Options options_;
 };
 

@@ -2,13 +2,13 @@
 #include "analyzer/hangs/stalled_processes.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/process_states.hpp"
 #include "replay/pack_maker.hpp"
+#include "tests/analyzer/folder_fixture.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -21,17 +21,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class StalledProcessesTest : public ::testing::Test {
+class StalledProcessesTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("processes_" + std::to_string(::getpid()) + "_" +
-                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms{0700});
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // A process that is in a barrier of a communicator of so many ranks.
   void write_state(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size,
                    CommunicatorKind kind = CommunicatorKind::kIntra) const {
@@ -57,7 +48,6 @@ class StalledProcessesTest : public ::testing::Test {
     }
     return all;
   }
-  fs::path folder_;
 };
 
 TEST_F(StalledProcessesTest, MembersOfACommunicatorAreThoseOfItsRanges) {

@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/unsent_files.hpp"
 #include "replay/synthetic.hpp"
+#include "tests/analyzer/folder_fixture.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -19,17 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class UnsentPacksTest : public ::testing::Test {
+class UnsentPacksTest : public FolderTest {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / ("unsent_" + std::to_string(::getpid()) + "_" +
-                                                ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms{0700});
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Writes the packs of one rank and returns their number.
   std::uint64_t leave(std::uint32_t rank, const char* behind_name = "") {
     const replay::SyntheticProgram program{.ranks = 4, .steps = 20};
@@ -46,8 +37,6 @@ class UnsentPacksTest : public ::testing::Test {
     for (SourcedPack pack; unsent.next(pack) == PackSource::Next::pack;) ++packs;
     return packs;
   }
-
-  fs::path folder_;
 };
 
 TEST_F(UnsentPacksTest, ComeOnce) {

@@ -22,6 +22,8 @@ using vmpi::Role;
 // Compile-time digest of the function table, with the facts that record() needs about a function.
 struct Plan {
   Role role;
+  Shape shape;
+  bool is_plain;  // one record, all of whose values are in the call, and at most one request
   bool starts_request;
   bool persistent;
   bool is_query;
@@ -63,12 +65,21 @@ constexpr bool is_numbered(const vmpi::FunctionTraits& traits) {
          (traits.role == Role::kCollective || traits.role == Role::kRooted || traits.role == Role::kNeighbour);
 }
 
+constexpr bool is_plain(const vmpi::FunctionTraits& traits) {
+  const std::string_view name = traits.name;
+  const bool takes_message = name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv");
+  if (traits.persistent || traits.is_query || handles_objects(traits) || takes_message) return false;
+  return traits.role == Role::kSend || traits.role == Role::kReceive || traits.role == Role::kPostReceive ||
+         traits.role == Role::kCollective || traits.role == Role::kRooted;
+}
+
 constexpr auto kPlans = [] {
   std::array<Plan, vmpi::kFunctionCount> plans{};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
-    plans[i] = {traits.role,     traits.starts_request,   traits.persistent,
-                traits.is_query, handles_objects(traits), is_numbered(traits)};
+    plans[i] = {
+        traits.role,     shape_of_role(traits.role), is_plain(traits),   traits.starts_request, traits.persistent,
+        traits.is_query, handles_objects(traits),    is_numbered(traits)};
   }
   for (const FunctionId function : kNumbered) plans[static_cast<std::size_t>(function)].is_collective = true;
   return plans;
@@ -112,7 +123,7 @@ struct MpiRecorder::Event {
   const Call& call;
   std::uint64_t end;
   std::uint64_t sent, received;  // moved by this call itself, for the totals
-  std::uint32_t comm;
+  std::uint32_t comm, window;
   std::uint32_t call_site;
   std::int32_t peer, tag;
   Shape shape;
@@ -137,6 +148,44 @@ struct MpiRecorder::Event {
         return sent;
     }
   }
+  // The call's own record; a WideExtension has what does not fit into it.
+  [[nodiscard]] MpiRecord record() const {
+    return {call.begin,
+            narrow(duration()),
+            call_site,
+            peer,
+            goes_both_ways(shape) ? static_cast<std::int32_t>(narrow(received)) : tag,
+            narrow(bytes()),
+            make_word(comm, static_cast<std::uint32_t>(call.function), shape)};
+  }
+  // The operation that the call starts, or prepares if it is persistent.
+  [[nodiscard]] Request request(bool persistent) const {
+    return {.post_begin = call.begin,
+            .post_end = end,
+            .made = call.begin,
+            .sent = sent,
+            .received = received,
+            .operation = make_word(comm, static_cast<std::uint32_t>(call.function), shape),
+            .call_site = call_site,
+            .peer = peer,
+            .tag = tag,
+            .thread = thread.number(),
+            .collective = collective,
+            .persistent = persistent,
+            .active = !persistent};
+  }
+  void add_to_totals() const {
+    FunctionTotals& totals = thread.mpi_totals(static_cast<std::uint32_t>(call.function));
+    FunctionTotals::add(totals.calls, 1);
+    FunctionTotals::add(totals.ticks, duration());
+    // A posted receive has moved nothing yet, a probe never does.
+    if (shape == Shape::kPostReceive || shape == Shape::kProbe) return;
+    FunctionTotals::add(totals.bytes_sent, sent);
+    FunctionTotals::add(totals.bytes_received, received);
+    FunctionTotals::add(totals.bytes, sent != 0 ? sent : received);
+    thread.call_sums.bytes_sent += sent;
+    thread.call_sums.bytes_received += received;
+  }
 };
 
 void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t end) {
@@ -146,16 +195,36 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   thread.begin_call();
   const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
   const std::uint32_t comm = comm_of(thread, call);
-  Event event{thread,
-              call,
-              end,
-              size_of(call.bytes_sent),
-              size_of(call.bytes_received),
-              comm & kNoComm,
-              site,
-              format_peer(call.peer),
-              format_tag(call.tag),
-              shape_of_role(plan.role)};
+  const auto event = [&] {
+    return Event{thread,
+                 call,
+                 end,
+                 size_of(call.bytes_sent),
+                 size_of(call.bytes_received),
+                 comm & kNoComm,
+                 comm >> kCommBits,
+                 site,
+                 format_peer(call.peer),
+                 format_tag(call.tag),
+                 plan.shape};
+  };
+  const bool is_short = ((end - call.begin) | size_of(call.bytes_sent) | size_of(call.bytes_received)) < kWide;
+  if (!plan.is_plain || !is_short || call.result != MPI_SUCCESS || call.arguments != nullptr)
+    return record_rare(event());
+  Event plain = event();  // passed to no other function: it stays in registers
+  if (plan.is_collective && call.comm != MPI_COMM_NULL)
+    plain.collective = 1 + communicators_.begin_collective(plain.comm, word_of_collective(plan, call));
+  if (plan.shape == Shape::kReceive && call.statuses != nullptr) plain.is_from(*call.statuses);
+  if (plan.starts_request && call.request_count == 1)
+    (void)recorder_.requests.post(handle_value(call.requests[0]), plain.request(false));
+  *thread.mpi_room(1, call.begin, end) = plain.record();
+  plain.add_to_totals();
+}
+
+void MpiRecorder::record_rare(Event event) {
+  ThreadRecorder& thread = event.thread;
+  const Call& call = event.call;
+  const Plan& plan = kPlans[static_cast<std::uint16_t>(call.function)];
   if (plan.is_query && record_counted(event)) return;
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]] {
     event.sent = event.received = 0;
@@ -168,7 +237,8 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     const std::uint32_t file = file_of(thread, call);  // before it is closed
     follow_objects(event);
     if (call.window != MPI_WIN_NULL && plan.role == Role::kLocal) {
-      const std::uint32_t made = id_of(thread, HandleKind::kWindow, handle_value(call.window), comm);
+      const std::uint32_t made =
+          id_of(thread, HandleKind::kWindow, handle_value(call.window), event.window << kCommBits | event.comm);
       event.tag = window_tag(made >> kCommBits, WindowAct::kNone);
     }
     if (call.file != MPI_FILE_NULL && plan.role == Role::kLocal)
@@ -219,7 +289,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     case Role::kPut:
     case Role::kGet:
     case Role::kWindow:
-      event.tag = window_tag(comm >> kCommBits, act_of(call));
+      event.tag = window_tag(event.window, act_of(call));
       break;
     default:
       break;
@@ -236,8 +306,13 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   if (plan.role == Role::kFileRead && plan.starts_request) event.received = 0;
   write(event);
   if (call.function == FunctionId::kPcontrol) [[unlikely]]
-    thread.add_mark(
-        {end, static_cast<std::uint64_t>(std::int64_t{call.tag}), 0, site, MarkKind::kPcontrol, {}, kMarkWord});
+    thread.add_mark({event.end,
+                     static_cast<std::uint64_t>(std::int64_t{call.tag}),
+                     0,
+                     event.call_site,
+                     MarkKind::kPcontrol,
+                     {},
+                     kMarkWord});
   if (plan.role == Role::kNeighbour) [[unlikely]]
     write_neighbours(event);
   if (plan.role == Role::kCompletes) write_completions(event);
@@ -316,7 +391,7 @@ bool MpiRecorder::record_counted(const Event& event) {
   return true;
 }
 
-void MpiRecorder::write(Event& event) {
+void MpiRecorder::write(const Event& event) {
   const Call& call = event.call;
   const std::uint64_t duration = event.duration(), bytes = event.bytes();
   const std::uint64_t received = goes_both_ways(event.shape) ? event.received : 0;
@@ -324,13 +399,7 @@ void MpiRecorder::write(Event& event) {
 
   const std::size_t count = 1u + (wide ? 1u : 0u) + (event.has_receive_half ? 1u : 0u);
   MpiRecord* out = event.thread.mpi_room(count, call.begin, event.end);
-  *out++ = {call.begin,
-            narrow(duration),
-            event.call_site,
-            event.peer,
-            goes_both_ways(event.shape) ? static_cast<std::int32_t>(narrow(received)) : event.tag,
-            narrow(bytes),
-            make_word(event.comm, static_cast<std::uint32_t>(call.function), event.shape)};
+  *out++ = event.record();
   if (wide) [[unlikely]] {
     *out++ = std::bit_cast<MpiRecord>(
         WideExtension{duration, bytes, received, 0, extension_word(ExtensionKind::kWideValues, call.function)});
@@ -342,35 +411,11 @@ void MpiRecorder::write(Event& event) {
                              format_tag(status != nullptr ? status->MPI_TAG : call.receive_tag), 0, 0,
                              extension_word(ExtensionKind::kReceiveHalf, call.function)});
   }
-
-  FunctionTotals& totals = event.thread.mpi_totals(static_cast<std::uint32_t>(call.function));
-  FunctionTotals::add(totals.calls, 1);
-  FunctionTotals::add(totals.ticks, duration);
-  // A posted receive has moved nothing yet, a probe never does.
-  if (event.shape == Shape::kPostReceive || event.shape == Shape::kProbe) return;
-  FunctionTotals::add(totals.bytes_sent, event.sent);
-  FunctionTotals::add(totals.bytes_received, event.received);
-  FunctionTotals::add(totals.bytes, event.sent != 0 ? event.sent : event.received);
-  event.thread.call_sums.bytes_sent += event.sent;
-  event.thread.call_sums.bytes_received += event.received;
+  event.add_to_totals();
 }
 
 void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent) {
-  Request request;
-  request.post_begin = event.call.begin;
-  request.post_end = event.end;
-  request.made = event.call.begin;
-  request.sent = event.sent;
-  request.received = event.received;
-  request.operation = make_word(event.comm, static_cast<std::uint32_t>(event.call.function), event.shape);
-  request.call_site = event.call_site;
-  request.peer = event.peer;
-  request.tag = event.tag;
-  request.thread = event.thread.number();
-  request.collective = event.collective;
-  request.persistent = persistent;
-  request.active = !persistent;
-  (void)recorder_.requests.post(handle, request);
+  (void)recorder_.requests.post(handle, event.request(persistent));
 }
 
 // For MPI_Mrecv and MPI_Imrecv: the message that MPI_Mprobe found.
@@ -580,10 +625,18 @@ void MpiRecorder::write_arguments(const Event& event) {
 // The communicator of a window; the window's number is in the bits above.
 std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
   if (call.comm != MPI_COMM_NULL) [[likely]] {
+    const std::uint32_t cached = cached_id(thread, handle_key(HandleKind::kComm, handle_value(call.comm)));
+    if (cached != 0) [[likely]]
+      return cached - 1;
+  }
+  return rare_comm_of(thread, call);
+}
+
+std::uint32_t MpiRecorder::rare_comm_of(ThreadRecorder& thread, const Call& call) {
+  if (call.comm != MPI_COMM_NULL) {
     const std::uint64_t handle = handle_value(call.comm);
     const std::uint32_t comm = id_of(thread, HandleKind::kComm, handle, kNoComm);
-    if (comm != kNoComm) [[likely]]
-      return comm;
+    if (comm != kNoComm) return comm;
     // Its creation was not seen (MPI_Comm_idup, MPI_Comm_get_parent). It is valid now, since the program has just used
     // it, except after a call that freed it.
     if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;

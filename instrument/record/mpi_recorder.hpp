@@ -67,11 +67,17 @@ class MpiRecorder {
   struct Event;
 
   [[nodiscard]] std::uint32_t comm_of(ThreadRecorder& thread, const vmpi::Call& call);
+  [[nodiscard]] std::uint32_t rare_comm_of(ThreadRecorder& thread, const vmpi::Call& call);
   [[nodiscard]] std::uint32_t file_of(ThreadRecorder& thread, const vmpi::Call& call);  // Files::kUnknown: none
+  // The id + 1 from the thread's own cache; 0: not there.
+  [[nodiscard]] std::uint32_t cached_id(const ThreadRecorder& thread, std::uint64_t key) const noexcept {
+    return thread.handle_generation == recorder_.handles.generation() ? thread.handles.find(key) : 0;
+  }
   [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
                                     std::uint32_t missing);
   bool record_counted(const Event& event);
-  void write(Event& event);
+  void record_rare(Event event);
+  void write(const Event& event);
   void post(const Event& event, std::uint64_t handle, bool persistent);
   void receive_probed(Event& event);
   void write_neighbours(const Event& event);

@@ -84,8 +84,9 @@ struct SampledThread {
 };
 
 // The data of the calling thread. initial-exec: a signal handler may touch it without an allocation by the loader.
-[[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
-[[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
+// constinit: no test for a dynamic initialisation at each use.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local SampledThread* current_sampled;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ObservedFrame observed_frame;
 
 // An open POSIX call, in its hook's frame.
 struct OpenPosixCall {
@@ -113,6 +114,6 @@ struct ObservedPosix {
     function = other.function;
   }
 };
-[[gnu::tls_model("initial-exec")]] extern thread_local ObservedPosix observed_posix;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ObservedPosix observed_posix;
 
 }  // namespace ardoise::instrument

@@ -8,7 +8,7 @@ add_executable(call_cost_fortran call_cost_loop.f90)
 target_link_libraries(call_cost_fortran PRIVATE MPI::MPI_Fortran)
 target_compile_options(call_cost_fortran PRIVATE -O2)
 add_executable(call_cost_bench call_cost_bench.cpp)
-target_link_libraries(call_cost_bench PRIVATE ardoise_options fmt::fmt)
+target_link_libraries(call_cost_bench PRIVATE ardoise_recorder fmt::fmt)
 target_compile_definitions(call_cost_bench PRIVATE
   ARDOISE_C_LOOP="$<TARGET_FILE:call_cost_c>"
   ARDOISE_FORTRAN_LOOP="$<TARGET_FILE:call_cost_fortran>"

@@ -23,7 +23,7 @@ using vmpi::Role;
 struct Plan {
   Role role;
   Shape shape;
-  bool is_plain;  // one record, all of whose values are in the call, and at most one request
+  bool is_plain;  // one record, all of whose values are in the call, and the requests that it starts or completes
   bool starts_request;
   bool persistent;
   bool is_query;
@@ -67,10 +67,11 @@ constexpr bool is_numbered(const vmpi::FunctionTraits& traits) {
 
 constexpr bool is_plain(const vmpi::FunctionTraits& traits) {
   const std::string_view name = traits.name;
-  const bool takes_message = name.starts_with("MPI_Mrecv") || name.starts_with("MPI_Imrecv");
-  if (traits.persistent || traits.is_query || handles_objects(traits) || takes_message) return false;
-  return traits.role == Role::kSend || traits.role == Role::kReceive || traits.role == Role::kPostReceive ||
-         traits.role == Role::kCollective || traits.role == Role::kRooted;
+  const bool has_message = name.starts_with("MPI_M") || name.starts_with("MPI_Im");  // Mprobe, Imrecv …
+  if (traits.persistent || traits.is_query || handles_objects(traits) || has_message) return false;
+  constexpr Role kPlain[] = {Role::kSend,      Role::kReceive,    Role::kPostReceive, Role::kProbe,
+                             Role::kCompletes, Role::kCollective, Role::kRooted};
+  return std::find(std::begin(kPlain), std::end(kPlain), traits.role) != std::end(kPlain);
 }
 
 constexpr auto kPlans = [] {
@@ -117,11 +118,14 @@ WindowAct act_of(const Call& call) {
 
 }  // namespace
 
-// A call while it is turned into records.
-struct MpiRecorder::Event {
+struct MpiRecorder::Ended {
   ThreadRecorder& thread;
   const Call& call;
   std::uint64_t end;
+};
+
+// A call while it is turned into records.
+struct MpiRecorder::Event : Ended {
   std::uint64_t sent, received;  // moved by this call itself, for the totals
   std::uint32_t comm, window;
   std::uint32_t call_site;
@@ -134,6 +138,16 @@ struct MpiRecorder::Event {
   void is_from(const MPI_Status& status) {
     peer = format_peer(status.MPI_SOURCE);
     tag = format_tag(status.MPI_TAG);
+  }
+  // What is known only at the end.
+  void take_outcome(Role role) {
+    const bool receives = role == Role::kReceive || role == Role::kPostReceive || role == Role::kProbe;
+    if (role == Role::kCompletes || (role == Role::kProbe && call.completed_count != 1)) {
+      peer = kNoPeer;
+      if (role == Role::kCompletes) tag = call.completed_count;
+    } else if (receives && call.statuses != nullptr && call.result == MPI_SUCCESS) {
+      is_from(*call.statuses);
+    }
   }
   // The record's `bytes`: the bytes of its own direction.
   [[nodiscard]] std::uint64_t bytes() const {
@@ -196,17 +210,9 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
   const std::uint32_t comm = comm_of(thread, call);
   const auto event = [&] {
-    return Event{thread,
-                 call,
-                 end,
-                 size_of(call.bytes_sent),
-                 size_of(call.bytes_received),
-                 comm & kNoComm,
-                 comm >> kCommBits,
-                 site,
-                 format_peer(call.peer),
-                 format_tag(call.tag),
-                 plan.shape};
+    return Event{{thread, call, end},    size_of(call.bytes_sent), size_of(call.bytes_received),
+                 comm & kNoComm,         comm >> kCommBits,        site,
+                 format_peer(call.peer), format_tag(call.tag),     plan.shape};
   };
   const bool is_short = ((end - call.begin) | size_of(call.bytes_sent) | size_of(call.bytes_received)) < kWide;
   if (!plan.is_plain || !is_short || call.result != MPI_SUCCESS || call.arguments != nullptr)
@@ -214,11 +220,12 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   Event plain = event();  // passed to no other function: it stays in registers
   if (plan.is_collective && call.comm != MPI_COMM_NULL)
     plain.collective = 1 + communicators_.begin_collective(plain.comm, word_of_collective(plan, call));
-  if (plan.shape == Shape::kReceive && call.statuses != nullptr) plain.is_from(*call.statuses);
+  plain.take_outcome(plan.role);
   if (plan.starts_request && call.request_count == 1)
-    (void)recorder_.requests.post(handle_value(call.requests[0]), plain.request(false));
+    (void)recorder_.requests.post_made(handle_value(call.requests[0]), [&] { return plain.request(false); });
   *thread.mpi_room(1, call.begin, end) = plain.record();
   plain.add_to_totals();
+  if (plan.role == Role::kCompletes) write_completions({thread, call, end});
 }
 
 void MpiRecorder::record_rare(Event event) {
@@ -246,20 +253,12 @@ void MpiRecorder::record_rare(Event event) {
   }
   if (call.arguments != nullptr) [[unlikely]]
     write_arguments(event);
+  if ((plan.role == Role::kReceive || plan.role == Role::kPostReceive) && call.message != MPI_MESSAGE_NULL)
+    receive_probed(event);
+  event.take_outcome(plan.role);
   switch (plan.role) {
-    case Role::kReceive:
-    case Role::kPostReceive:
-      if (call.message != MPI_MESSAGE_NULL) [[unlikely]]
-        receive_probed(event);
-      if (call.statuses != nullptr && call.result == MPI_SUCCESS) event.is_from(*call.statuses);
-      break;
     case Role::kProbe:
-      if (call.completed_count != 1) {
-        event.peer = kNoPeer;
-        break;
-      }
-      if (call.statuses != nullptr && call.result == MPI_SUCCESS) event.is_from(*call.statuses);
-      if (call.message != MPI_MESSAGE_NULL && call.message != MPI_MESSAGE_NO_PROC)
+      if (call.completed_count == 1 && call.message != MPI_MESSAGE_NULL && call.message != MPI_MESSAGE_NO_PROC)
         post(event, handle_value(call.message), false);
       break;
     case Role::kSendReceive:
@@ -274,10 +273,6 @@ void MpiRecorder::record_rare(Event event) {
         event.received = 0;
         return write(event);
       }
-      break;
-    case Role::kCompletes:
-      event.peer = kNoPeer;
-      event.tag = call.completed_count;
       break;
     case Role::kStart:
       if (call.function == FunctionId::kStart) return write_started(event);
@@ -491,22 +486,22 @@ void MpiRecorder::write_started(Event& event) {
   if (single) write(event);
 }
 
-void MpiRecorder::write_completions(const Event& event) {
-  const Call& call = event.call;
+void MpiRecorder::write_completions(const Ended& ended) {
+  const Call& call = ended.call;
   if (call.function == FunctionId::kRequest_free) {
     // The end of a freed request is not seen. An active one still moves its bytes, which are counted if they were sent.
     // A send needs no waiter; the bytes of a receive stay unknown.
     if (call.completed_count != 1) return;
-    const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin, event.thread.number());
+    const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin, ended.thread.number());
     if (request && request->active && operation_of(*request).shape() == Shape::kSend)
-      write_completion(event, *request, kNoPeer, request->tag, 0);
+      write_completion(ended, *request, kNoPeer, request->tag, 0);
     return;
   }
   for (int i = 0; i < call.completed_count; ++i) {
     const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
     if (index < 0 || index >= call.request_count) continue;
     if (call.requests[index] == MPI_REQUEST_NULL) continue;
-    complete(event, handle_value(call.requests[index]), call.statuses != nullptr ? call.statuses + i : nullptr);
+    complete(ended, handle_value(call.requests[index]), call.statuses != nullptr ? call.statuses + i : nullptr);
   }
 }
 
@@ -527,8 +522,8 @@ void MpiRecorder::report_empty_statuses() {
                        "a wildcard is unknown."));
 }
 
-void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
-  const auto request = recorder_.requests.complete(handle, event.call.begin, event.thread.number());
+void MpiRecorder::complete(const Ended& ended, std::uint64_t handle, const MPI_Status* status) {
+  const auto request = recorder_.requests.complete(handle, ended.call.begin, ended.thread.number());
   if (!request) return;
   const MpiRecord operation = operation_of(*request);
   const bool receives = operation.shape() == Shape::kPostReceive, reads = operation.shape() == Shape::kFileRead;
@@ -548,19 +543,19 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
       peer = status->MPI_SOURCE;
       tag = status->MPI_TAG;
     }
-    FunctionTotals& totals = event.thread.mpi_totals(operation.function());
+    FunctionTotals& totals = ended.thread.mpi_totals(operation.function());
     FunctionTotals::add(totals.bytes_received, bytes);
     FunctionTotals::add(totals.bytes, bytes);
-    event.thread.call_sums.bytes_received += bytes;
+    ended.thread.call_sums.bytes_received += bytes;
   }
   if (cancelled) tag = kAnyTag;
-  write_completion(event, *request, peer, tag, bytes);
+  write_completion(ended, *request, peer, tag, bytes);
 }
 
-void MpiRecorder::write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
+void MpiRecorder::write_completion(const Ended& ended, const Request& request, std::int32_t peer, std::int32_t tag,
                                    std::uint64_t bytes) {
   const MpiRecord operation = operation_of(request);
-  *event.thread.mpi_room(1, event.call.begin, event.end) = std::bit_cast<MpiRecord>(CompletionRecord{
+  *ended.thread.mpi_room(1, ended.call.begin, ended.end) = std::bit_cast<MpiRecord>(CompletionRecord{
       request.post_begin, static_cast<std::uint32_t>(bytes >> 32), request.call_site, peer, tag,
       static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
 }

@@ -64,6 +64,7 @@ class MpiRecorder {
   void miss_call() noexcept { communicators_.become_unsure(); }
 
  private:
+  struct Ended;
   struct Event;
 
   [[nodiscard]] std::uint32_t comm_of(ThreadRecorder& thread, const vmpi::Call& call);
@@ -83,11 +84,11 @@ class MpiRecorder {
   void write_neighbours(const Event& event);
   void write_group(const Event& event);
   void write_started(Event& event);
-  void write_completions(const Event& event);
+  void write_completions(const Ended& ended);
   void report_empty_statuses();
   [[nodiscard]] bool is_empty(const MPI_Status& status, std::uint32_t function, std::uint64_t bytes) const;
-  void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
-  void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
+  void complete(const Ended& ended, std::uint64_t handle, const MPI_Status* status);
+  void write_completion(const Ended& ended, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);
   void follow_objects(const Event& event);
   [[nodiscard]] std::int64_t request_argument(std::uint64_t handle, std::uint64_t begin);

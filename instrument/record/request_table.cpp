@@ -7,24 +7,11 @@
 
 namespace ardoise::instrument {
 
-// A spin lock that yields, since its holder may have lost the processor. Acquire and release as in any lock.
-class RequestTable::Guard {
- public:
-  explicit Guard(RequestTable& table) : table_(table) {
-    if (!table_.locked_) return;
-    for (int spins = 0; table_.lock_.test_and_set(std::memory_order_acquire); ++spins) {
-      if (spins >= 100) ::sched_yield();
-    }
+void RequestTable::lock() {
+  for (int spins = 0; lock_.test_and_set(std::memory_order_acquire); ++spins) {
+    if (spins >= 100) ::sched_yield();
   }
-  ~Guard() {
-    if (table_.locked_) table_.lock_.clear(std::memory_order_release);
-  }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-
- private:
-  RequestTable& table_;
-};
+}
 
 RequestTable::Node** RequestTable::bucket(std::uint64_t handle) {
   if (buckets_ == nullptr) {
@@ -67,28 +54,21 @@ RequestTable::Node* RequestTable::allocate() {
   return node;
 }
 
-bool RequestTable::post(std::uint64_t handle, const Request& request) {
-  const Guard guard(*this);
+RequestTable::Node* RequestTable::node_for(std::uint64_t handle) {
   const bool shared = is_shared(handle);
-  Node** link = shared ? nullptr : find(handle);
-  if (!shared && *link != nullptr && !locked_) {
-    // Without concurrency, the end of an old entry with this handle was not seen.
-    (*link)->request = request;
-    return true;
-  }
-  if (!shared && buckets_ == nullptr) return false;
+  Node** link = shared ? queue_.end : find(handle);
+  // Without concurrency, the end of an old entry with this handle was not seen.
+  if (!shared && *link != nullptr && !locked_) return *link;
+  if (!shared && buckets_ == nullptr) return nullptr;
   Node* const node = allocate();
-  if (node == nullptr) return false;
-  *node = {handle, request, nullptr};
+  if (node == nullptr) return nullptr;
+  node->handle = handle;
+  node->next = nullptr;
   ++size_;
-  if (shared) {
-    *queue_.end = node;
-    queue_.end = &node->next;
-    return true;
-  }
   while (*link != nullptr) link = &(*link)->next;
   *link = node;
-  return true;
+  if (shared) queue_.end = &node->next;
+  return node;
 }
 
 RequestTable::Node** RequestTable::find_shared(std::uint32_t thread) {

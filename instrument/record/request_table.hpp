@@ -31,7 +31,7 @@ struct Request {
   std::uint32_t call_site = 0;
   std::int32_t peer = 0;
   std::int32_t tag = 0;
-  std::uint32_t thread = 0;  // that posted it
+  std::uint32_t thread = 0;      // that posted it
   std::uint32_t collective = 0;  // as in RecentCall
   bool persistent = false;
   bool active = true;  // false: a persistent request that is not started
@@ -46,8 +46,18 @@ class RequestTable {
   // The handle of requests that are complete from the start; 0: none. Set before the first post.
   void set_shared(std::uint64_t handle) { shared_ = handle; }
 
-  // False: out of memory, the request stays unknown.
-  bool post(std::uint64_t handle, const Request& request);
+  // False: out of memory, the request stays unknown. make() returns the Request, which is written in place: a copy of
+  // words that were stored a moment ago takes longer than all the rest.
+  template <class Make>
+  bool post_made(std::uint64_t handle, const Make& make) {
+    const Guard guard(*this);
+    Node* const node = node_for(handle);
+    if (node != nullptr) node->request = make();
+    return node != nullptr;
+  }
+  bool post(std::uint64_t handle, const Request& request) {
+    return post_made(handle, [&] { return request; });
+  }
   // The operation is complete, by a call that began at call_begin: removes it, or deactivates it if persistent. Empty:
   // unknown or inactive.
   std::optional<Request> complete(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread = 0);
@@ -75,8 +85,24 @@ class RequestTable {
     Node* first = nullptr;
     Node** end = &first;
   };
-  class Guard;
+  // A spin lock that yields, since its holder may have lost the processor. Acquire and release as in any lock.
+  class Guard {
+   public:
+    explicit Guard(RequestTable& table) : table_(table) {
+      if (table_.locked_) table_.lock();
+    }
+    ~Guard() {
+      if (table_.locked_) table_.lock_.clear(std::memory_order_release);
+    }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
 
+   private:
+    RequestTable& table_;
+  };
+
+  void lock();
+  Node* node_for(std::uint64_t handle);  // of a new request, linked
   Node* allocate();
   Node** bucket(std::uint64_t handle);
   Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null

@@ -16,7 +16,7 @@ std::string in_one_line(const Application& a, const Facts& facts) {
   if (a.threads > 1) out += fmt::format(", up to {} threads", a.threads);
   out += fmt::format(" · wall {}", human_seconds(a.wall_seconds));
   if (facts.rank_seconds > 0) {
-    out += fmt::format(" · MPI {} · file I/O {}", human_share(facts.mpi_share()), human_share(facts.io_share()));
+    out += fmt::format(" · MPI {} · file I/O {}", facts.mpi_share_in_words(), human_share(facts.io_share()));
   }
   if (facts.efficiency.known && a.ranks > 1) {
     out += fmt::format(" · load balance {:.2f} · parallel efficiency {:.2f}", facts.efficiency.load_balance,
@@ -50,8 +50,8 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
                    "started {} after the first program",
                    human_seconds(a.wall_seconds), human_seconds(a.init_seconds), human_seconds(a.start_seconds)));
   if (facts.rank_seconds > 0) {
-    fact("Time of all ranks", fmt::format("{}: MPI {} ({}), file I/O {} ({})", human_seconds(facts.rank_seconds),
-                                          human_seconds(facts.mpi_seconds), human_share(facts.mpi_share()),
+    fact("Time of all ranks", fmt::format("{}: MPI {}, {}; file I/O {}, {}", human_seconds(facts.rank_seconds),
+                                          human_seconds(facts.mpi_seconds), facts.mpi_share_in_words(),
                                           human_seconds(facts.io_seconds), human_share(facts.io_share())));
   }
   if (const std::string memory = memory_in_words(a); !memory.empty()) fact("Memory", memory);

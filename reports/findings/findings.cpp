@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -34,6 +35,14 @@ Facts::Facts(const Application& application) : app(application), efficiency(effi
 
 double Facts::share(double seconds) const {
   return rank_seconds > 0 ? std::clamp(seconds / rank_seconds, 0.0, 1.0) : 0;
+}
+
+std::string Facts::mpi_share_in_words() const {
+  double seconds = 0;
+  for (const FunctionProfile& f : app.mpi) seconds += f.category == "io" ? f.seconds : 0;
+  const double mpi = mpi_share(), files = std::min(share(seconds), mpi);
+  constexpr double kMentioned = 0.005;
+  return files < kMentioned ? human_share(mpi) : fmt::format("{} ({} in MPI-IO)", human_share(mpi), human_share(files));
 }
 
 const DensityMap* Facts::density(const std::string& function) const {

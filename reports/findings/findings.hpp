@@ -40,6 +40,8 @@ struct Facts {
   // Shares of the ranks' time, or where that is unknown, of all threads.
   [[nodiscard]] double mpi_share() const { return efficiency.known ? efficiency.mpi_share : share(mpi_seconds); }
   [[nodiscard]] double io_share() const { return efficiency.known ? efficiency.io_share : share(io_seconds); }
+  // "99 %", with file I/O by MPI "99 % (95 % in MPI-IO)".
+  [[nodiscard]] std::string mpi_share_in_words() const;
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
   // The call site of `function` with most time: "halo_exchange (solver.cpp:214)", "libslepc.so+0x16e647" without
   // symbols; "": unknown.

@@ -68,7 +68,7 @@ std::string shares_in_words(const Facts& facts, double computing) {
   std::string text = fmt::format(" {} of the time of {} is {}, {} MPI, {} file I/O", human_share(computing),
                                  facts.app.ranks == 1 ? "the rank" : "its " + counted(facts.app.ranks, "rank"),
                                  e.known && !e.has_kernel_times ? "outside MPI and file I/O" : "computation",
-                                 human_share(facts.mpi_share()), human_share(facts.io_share()));
+                                 facts.mpi_share_in_words(), human_share(facts.io_share()));
   if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
   if (e.blocked_share >= kMention) text += fmt::format(", {} asleep or blocked", human_share(e.blocked_share));
   return text + ".";

@@ -62,6 +62,16 @@ double evidence(const Finding& finding, const std::string& key) {
   return 0;
 }
 
+TEST(Facts, TheShareOfMpiNamesItsFileAccess) {
+  Application a = plain(4, 1.0);
+  EXPECT_EQ(Facts(a).mpi_share_in_words(), "10 %");
+  a.per_rank.mpi_seconds.assign(4, 9.0);
+  add(a, "MPI_File_write_at", "io", 32.0, 1000);
+  EXPECT_EQ(Facts(a).mpi_share_in_words(), "90 % (80 % in MPI-IO)");
+  a.mpi.back().seconds = 50;  // of several threads
+  EXPECT_EQ(Facts(a).mpi_share_in_words(), "90 % (90 % in MPI-IO)");
+}
+
 TEST(Findings, WithoutAPathOnlySharesAreSaidAndWhy) {
   Application a = plain(8);
   const auto text_of = [](const Application& app) {

@@ -140,26 +140,31 @@ std::vector<CallShare> callers_of(const SampleProfile& s, const CallSite& site) 
     std::uint32_t node;  // kNoParent: above the outermost function
     double seconds;
   };
+  const auto function_at = [&s](std::uint32_t node) -> const SampledFunction& {
+    return s.functions[s.tree.function[node]];
+  };
+  const bool has_name = !site.symbol.empty();
   std::vector<Way> ways;
   for (std::uint32_t i = 0; i < s.tree.parent.size(); ++i) {
     const std::uint32_t caller = s.tree.parent[i];
-    if (!(s.tree.call_seconds[i] > 0) || caller == kNoParent ||
-        s.functions[s.tree.function[i]].symbol != site.function ||
-        s.functions[s.tree.function[caller]].symbol != site.symbol)
-      continue;
-    ways.push_back({caller, s.tree.call_seconds[i]});
+    if (!(s.tree.call_seconds[i] > 0) || caller == kNoParent || function_at(i).symbol != site.function) continue;
+    const SampledFunction& from = function_at(caller);
+    if (from.symbol == site.symbol && (has_name || from.module == site.module))
+      ways.push_back({caller, s.tree.call_seconds[i]});
   }
   for (int depth = 0; depth < kDepth && !ways.empty(); ++depth) {
     std::map<std::uint32_t, double> sums;  // by function
     double all = 0, most = 0;
     for (Way& way : ways) {
-      way.node = way.node == kNoParent ? kNoParent : s.tree.parent[way.node];
+      do {
+        way.node = way.node == kNoParent ? kNoParent : s.tree.parent[way.node];
+      } while (!has_name && way.node != kNoParent && function_at(way.node).symbol.empty());
       double& sum = sums[way.node == kNoParent ? kNoParent : s.tree.function[way.node]];
       sum += way.seconds;
       all += way.seconds;
       most = std::max(most, sum);
     }
-    if (most < (1 - kLeast) * all) return sorted(sums);
+    if (most < (1 - kLeast) * all || !has_name) return sorted(sums);
   }
   return {};
 }
@@ -168,7 +173,8 @@ std::string callers_in_sentence(const Application& a, const CallSite& site) {
   const SampleProfile& s = a.samples;
   std::vector<CallShare> callers = callers_of(s, site);
   std::erase_if(callers, [](const CallShare& c) { return c.function == kNoParent; });
-  if (callers.size() < 2) return "";
+  if (callers.empty()) return "";
+  if (callers.size() == 1) return ", called by " + in_sentence(short_name(s.functions[callers[0].function]));
   double all = 0;
   for (const CallShare& c : callers) all += c.total;
   const auto part = [&](std::size_t i) {

@@ -55,9 +55,10 @@ struct CallShare {
                                                 std::uint32_t function);
 
 // The callers of a call site's function with their seconds in the site's calls, largest first. Looks past wrappers with
-// one caller. Empty: a single call path, or unknown.
+// one caller, and for a site without a name past functions without one. Empty: a single call path to a site with a
+// name, or unknown.
 [[nodiscard]] std::vector<CallShare> callers_of(const SampleProfile& samples, const CallSite& site);
-// ", called by solve (62 %) and step (38 %)"; "": fewer than two callers.
+// ", called by solve (62 %) and step (38 %)"; "": the site has a name and one caller, or nothing is known.
 [[nodiscard]] std::string callers_in_sentence(const Application& application, const CallSite& site);
 
 // Index of the first of these counters that was measured; counters.size(): none.

@@ -622,6 +622,30 @@ TEST(Findings, CallersOfAWrapperAreNamedWhereTheyDiffer) {
   EXPECT_EQ(Facts(a).main_call_site("MPI_Waitall"), "wrapped_waitall (wrap.c:7)");
 }
 
+TEST(Findings, ACallInAStrippedLibraryIsNamedWithTheFunctionThatLedThere) {
+  Application a = plain(1, 5);
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "MPI_Waitall";
+  site.module = "/lib/libslepc.so";
+  site.offset = 0x16e647;
+  site.seconds = 5;
+  SampleProfile& s = a.samples;
+  s.functions.resize(5);
+  const std::vector<std::pair<std::string, std::string>> names{
+      {"main", ""}, {"", "/lib/libslepc.so"}, {"", "/lib/libpetsc.so"}, {"solve", ""}, {"MPI_Waitall", ""}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    s.functions[i].symbol = names[i].first;
+    s.functions[i].module = names[i].second;
+    s.functions[i].kind = i == 4 ? "mpi" : "code";
+  }
+  // main, solve, libpetsc.so, libslepc.so, MPI_Waitall; another library calls as well.
+  s.tree.parent = {kNoParent, 0, 1, 2, 3, 0, 5};
+  s.tree.function = {0, 3, 2, 1, 4, 2, 4};
+  s.tree.self.assign(7, 0.0);
+  s.tree.call_seconds = {0, 0, 0, 0, 4, 0, 3};
+  EXPECT_EQ(Facts(a).main_call_site("MPI_Waitall"), "libslepc.so+0x16e647, called by solve");
+}
+
 // `megabytes` is the memory of rank 1, or of the only rank; the others have 100 MB all the time.
 void set_memory(Application& a, const std::vector<double>& megabytes) {
   a.hosts = {"node1"};

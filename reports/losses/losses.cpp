@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace ardoise::reports {
 namespace {
@@ -41,17 +42,15 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
   return result;
 }
 
-// A rank that takes the messages of all others also works on them alone: one loss.
-void join_root(std::vector<Loss>& losses) {
-  const auto root = std::ranges::find(losses, "hub.root", &Loss::code);
-  if (root == losses.end()) return;
-  for (auto it = losses.begin(); it != losses.end(); ++it) {
-    if (it->code != "late.static" && it->code != "serial.rank") continue;
-    if (it->ranks != root->ranks || it->ceiling > root->ceiling) continue;
-    root->ceiling += it->ceiling;
-    losses.erase(it);
-    return;
-  }
+// One cause that two rules find, in the work of a rank and in the calls of the others: the first takes the second's
+// ceiling, if it is the larger one of the same ranks.
+void join(std::vector<Loss>& losses, std::string_view code, std::string_view other) {
+  const auto first = std::ranges::find(losses, code, &Loss::code);
+  const auto second = std::ranges::find(losses, other, &Loss::code);
+  if (first == losses.end() || second == losses.end()) return;
+  if (first->ranks.size() != 1 || first->ranks != second->ranks || second->ceiling > first->ceiling) return;
+  first->ceiling += second->ceiling;
+  losses.erase(second);
 }
 
 }  // namespace
@@ -65,7 +64,9 @@ std::vector<Loss> losses_of(const RunView& view) {
   find_host_losses(view, losses);
   find_thread_losses(view, losses);
   losses = merged(std::move(losses));
-  join_root(losses);
+  join(losses, "hub.root", "late.static");
+  join(losses, "hub.root", "serial.rank");
+  join(losses, "serial.rank", "late.static");
   double sum = 0;
   for (const Loss& loss : losses) sum += loss.ceiling;
   if (sum > view.run) {

@@ -14,6 +14,7 @@
 #include "reports/text/text_document.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
+#include "tests/reports/contradictions.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -306,6 +307,7 @@ TEST(Summary, FitsAScreenAndCutsNoSentence) {
             find_loss_code(finding.id) != nullptr;
         ++all;
       }
+      EXPECT_THAT(testing::contradictions_in(findings_of(a)), ::testing::IsEmpty());
     }
     std::vector<std::string> shown = findings_in(text);
     if (!shown.empty() && shown.back().ends_with(" in profile.json and the report.")) {

@@ -53,6 +53,18 @@ void join(std::vector<Loss>& losses, std::string_view code, std::string_view oth
   losses.erase(second);
 }
 
+// A pipeline of small messages: larger blocks make fewer calls, smaller ones fill it earlier. The larger loss keeps its
+// remedy.
+void weigh_blocks(std::vector<Loss>& losses) {
+  const auto fill = std::ranges::find(losses, "chain.fill", &Loss::code);
+  const auto tiny = std::ranges::find(losses, "ovh.tiny", &Loss::code);
+  if (fill == losses.end() || tiny == losses.end()) return;
+  const bool more_fill = fill->ceiling > tiny->ceiling;
+  Loss& lesser = more_fill ? *tiny : *fill;
+  lesser.advice = fmt::format("The size of a block decides between this and {}, which costs more: try several sizes.",
+                              more_fill ? fill->code : tiny->code);
+}
+
 }  // namespace
 
 std::vector<Loss> losses_of(const RunView& view) {
@@ -67,6 +79,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   join(losses, "hub.root", "late.static");
   join(losses, "hub.root", "serial.rank");
   join(losses, "serial.rank", "late.static");
+  weigh_blocks(losses);
   double sum = 0;
   for (const Loss& loss : losses) sum += loss.ceiling;
   if (sum > view.run) {

@@ -79,12 +79,22 @@ std::string shown(const Number& number) {
   return {};
 }
 
-FindingList first_of(std::vector<Finding> findings, std::size_t most, const char* where_the_rest_is) {
-  FindingList list{std::move(findings), ""};
-  if (list.findings.size() <= most) return list;
-  list.rest = fmt::format("{} more in the {}.", list.findings.size() - most, where_the_rest_is);
-  list.findings.resize(most);
-  return list;
+Finding with_code(Finding finding, const std::string& program) {
+  std::string front = program;
+  if (find_loss_code(finding.id) != nullptr) front += (front.empty() ? "" : ", ") + finding.id;
+  if (!front.empty()) finding.text = front + ": " + finding.text;
+  return finding;
+}
+
+std::string first_sentences(const std::string& text, std::size_t most_columns) {
+  const std::string clean = printable(text);
+  if (display_width(clean) <= most_columns) return clean;
+  std::size_t end = 0;
+  for (std::size_t next = clean.find(". "); next != std::string::npos; next = clean.find(". ", next + 1)) {
+    if (end != 0 && display_width(clean.substr(0, next + 1)) > most_columns) break;
+    end = next + 1;
+  }
+  return shortened(end == 0 ? clean : clean.substr(0, end), 2 * most_columns);
 }
 
 void add_explained(std::vector<Block>& to, const FindingList& list) {

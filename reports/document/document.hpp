@@ -113,11 +113,15 @@ struct FactList {
 
 struct FindingList {
   std::vector<Finding> findings{};
-  std::string rest{};  // where the other findings are; "": all are shown
+  std::size_t further = 0;  // number of findings that are only shown elsewhere
 };
 
-// The first `most` findings; rest: "12 more in the report.", if there are more.
-[[nodiscard]] FindingList first_of(std::vector<Finding> findings, std::size_t most, const char* where_the_rest_is);
+// The finding with its code in front of its text, if it is a loss, and with the program's name, if there are several:
+// "solver, late.static: Rank 3 works longer".
+[[nodiscard]] Finding with_code(Finding finding, const std::string& program = "");
+// The whole sentences of a text that fit into `most_columns`, at least the first one. A first sentence of more than
+// twice that loses its middle.
+[[nodiscard]] std::string first_sentences(const std::string& text, std::size_t most_columns);
 
 struct Bullets {
   std::vector<Text> items{};
@@ -128,13 +132,16 @@ using Figures = std::vector<Figure>;
 
 using Block = std::variant<Paragraph, FactList, FindingList, Table, Bullets, Figures>;
 
+inline constexpr unsigned kLastInSummary = 8;
+
 struct Section {
   std::string title{};
-  std::vector<Block> summary{};         // shown in the summary
+  std::vector<Block> summary{};         // shown in the summary, as far as there is room
   std::vector<Block> blocks{};          // shown in the report; a section without blocks is omitted
   std::size_t together = 9;             // lines of the report to keep on one page with the title
   std::vector<std::string> left_out{};  // omitted figures and tables with the reason: "matrix (2 ranks)"
   std::string id{};                     // of a chapter: prefix of its files
+  unsigned summary_order = 0;           // without room in the summary, those with the highest are left out first
   std::vector<Section> sections{};
 };
 

@@ -12,7 +12,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kMostRows = 12, kMostFrames = 24;
+constexpr std::size_t kMostRows = 12, kSummaryPositions = 6, kMostFrames = 24;
 
 Table ends_table(const Application& a, std::size_t most) {
   Table table{"How the ranks ended", {left("Ranks", 18), left("How", 38), "After", left("Where", 34)}, {}};
@@ -37,6 +37,13 @@ Table positions_table(const Application& a, std::size_t most) {
                           in_call ? Cell(seconds(position.least_seconds)) : Cell(""),
                           in_call ? Cell(seconds(position.most_seconds)) : Cell("")});
   }
+  return table;
+}
+
+Table positions_in_brief(const Application& a) {
+  Table table = positions_table(a, kSummaryPositions);
+  if (a.ending.stands.size() > kSummaryPositions)
+    table.title += fmt::format(" ({})", counted(a.ending.stands.size(), "group"));
   return table;
 }
 
@@ -72,7 +79,7 @@ Section ending(const Application& a) {
   if (ending.moment_seconds > 0) {
     section.title = "Where the ranks are";
     if (ending.stands.empty()) return section;
-    section.summary.push_back(positions_table(a, kMostRows));
+    section.summary.push_back(positions_in_brief(a));
     section.blocks.push_back(
         note(fmt::format("Positions {} after MPI_Init, while the program ran.", human_seconds(ending.moment_seconds))));
     section.blocks.push_back(positions_table(a, kMostRows));
@@ -80,7 +87,7 @@ Section ending(const Application& a) {
     return section;
   }
   if (ending.ends.empty()) return section;
-  if (ending.stands.size() > 1) section.summary.push_back(positions_table(a, 6));
+  if (ending.stands.size() > 1) section.summary.push_back(positions_in_brief(a));
   section.blocks.push_back(
       note("Each process recorded its end. Times are since MPI_Init. The first row ended the run."));
   section.blocks.push_back(ends_table(a, kMostRows));

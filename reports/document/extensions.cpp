@@ -61,11 +61,9 @@ Section extensions(const Application& app) {
         std::count_if(rows->begin(), rows->end(), [](const Json& row) { return row.is_array(); }));
     Table brief = table_of(*columns, *rows, kSummaryColumns, kSummaryRows);
     brief.title = section.title;
+    if (row_count > kSummaryRows) brief.title += fmt::format(" ({})", counted(row_count, "row"));
     for (Column& column : brief.columns) column.width = kSummaryWidth;
     section.summary.push_back(std::move(brief));
-    if (row_count > kSummaryRows)
-      section.summary.push_back(
-          remark(fmt::format("{} more in the report.", counted(row_count - kSummaryRows, "row"))));
     Table table = table_of(*columns, *rows, kColumns, kExtensionRows);
     for (Column& column : table.columns) column.width = kPageWidth / table.columns.size() - 2;
     section.blocks = {note({{"From the plug-in "}, code(plugin, 80), {"."}}), std::move(table)};

@@ -206,7 +206,7 @@ Section measured(const Application& a) {
   if (q.blocked_seconds > 0) text += fmt::format(", {} of it blocked", human_seconds(q.blocked_seconds));
   text += ".";
   for (std::size_t i = 0; i < std::min(q.notices.size(), kSummaryNotices); ++i)
-    text += " " + code(q.notices[i], 300).text;
+    text += " " + first_sentences(q.notices[i], 300);
   Section section;
   section.summary.push_back(note(text));
   return section;

@@ -1,14 +1,14 @@
 // A program: its facts, the split of its time, its findings. See sections.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/document/sections.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
 
 namespace {
-
-constexpr std::size_t kSummaryFindings = 3;
 
 std::string in_one_line(const Application& a, const Facts& facts) {
   std::string out = counted(a.ranks, "rank");
@@ -25,13 +25,29 @@ std::string in_one_line(const Application& a, const Facts& facts) {
   return out;
 }
 
-FindingList not_on_cover(const Run& run, const Application& a, std::vector<Finding> all) {
-  for (const auto& [app, shown] : findings_on_cover(run)) {
-    std::erase_if(all, [&, program = app, &on_cover = shown](const Finding& f) {
-      return program == &a && f.text == on_cover.text;
-    });
+FindingList not_on_cover(const std::vector<RunFindings::OnCover>& on_cover, std::size_t number,
+                         std::vector<Finding> all) {
+  for (const auto& [program, shown] : on_cover) {
+    if (program == number) std::erase_if(all, [&text = shown.text](const Finding& f) { return f.text == text; });
   }
-  return {std::move(all), ""};
+  for (Finding& finding : all) finding = with_code(std::move(finding));
+  return {std::move(all)};
+}
+
+// A launch of several programs has their headlines and findings on the cover.
+void add_summary(const Run& run, const Application& a, const Facts& facts, std::vector<Finding> findings,
+                 std::vector<Block>& to) {
+  const bool alone = run.applications.size() == 1;
+  if (alone) to.emplace_back(Paragraph{in_one_line(a, facts)});
+  if (const std::string place = place_in_world(run, a); !place.empty()) to.emplace_back(Paragraph{place});
+  if (!alone) return;
+  if (!a.command.empty()) to.emplace_back(Paragraph{code(a.command, 98)});
+  FindingList first;
+  first.further = findings.size() - std::min(findings.size(), kSummaryFindings);
+  findings.resize(findings.size() - first.further);
+  for (Finding& finding : findings) first.findings.push_back(with_code(std::move(finding)));
+  to.emplace_back(first);
+  add_explained(to, first);
 }
 
 FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
@@ -69,18 +85,14 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
 
 }  // namespace
 
-Section overview(const Run& run, const Application& a) {
+Section overview(const Run& run, const Application& a, const RunFindings& of_run) {
   const Facts facts(a);
-  const std::vector<Finding> findings = findings_of(a);
+  const auto number = static_cast<std::size_t>(&a - run.applications.data());
+  const std::vector<Finding>& findings = of_run.of_program[number];
   Section section{.title = "Overview", .together = 0};
-  section.summary.push_back(Paragraph{in_one_line(a, facts)});
-  if (const std::string place = place_in_world(run, a); !place.empty()) section.summary.push_back(Paragraph{place});
-  if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
-  const FindingList first = first_of(findings, kSummaryFindings, "report");
-  section.summary.push_back(first);
-  add_explained(section.summary, first);
+  add_summary(run, a, facts, findings, section.summary);
   section.blocks.push_back(facts_of(run, a, facts));
-  if (const FindingList list = not_on_cover(run, a, findings); !list.findings.empty()) {
+  if (const FindingList list = not_on_cover(of_run.on_cover, number, findings); !list.findings.empty()) {
     section.blocks.push_back(list);
     add_explained(section.blocks, list);
   }

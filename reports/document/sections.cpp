@@ -12,30 +12,31 @@ namespace {
 struct Entry {
   Section (*section)(const Application&);
   bool in_short_report;
+  unsigned summary_order = 0;  // 0: as important as the findings, or nothing in the summary
 };
 
 // The sections after the overview.
 constexpr Entry kSections[]{{ending, true},
                             {waiting, true},
                             {profile_over_time, false},
-                            {hot_functions, true},
+                            {hot_functions, true, 2},
                             {hot_lines, true},
                             {callers_and_callees, false},
                             {functions_over_time, false},
                             {rank_groups, false},
                             {threads, false},
                             {counters, false},
-                            {mpi_profile, true},
-                            {call_sites, true},
+                            {mpi_profile, true, 3},
+                            {call_sites, true, 4},
                             {overlap, false},
                             {communication, false},
-                            {heaviest_connections, false},
+                            {heaviest_connections, false, 7},
                             {communicators, false},
                             {density_maps, false},
                             {over_time, false},
-                            {file_io, false},
+                            {file_io, false, 6},
                             {memory, false},
-                            {extensions, false},
+                            {extensions, false, 5},
                             {measured, false}};
 
 void drop_empty_columns(Table& table) {
@@ -81,19 +82,22 @@ void shorten(Section& section) {
 
 Document document_of(const Run& run, ReportLength length) {
   const bool is_short = length == ReportLength::brief;
-  Document document{cover(run), {}};
+  const RunFindings findings(run);
+  Document document{cover(run, findings), {}};
   for (const Application& app : run.applications) {
     Section chapter{.title = app.name.empty() ? "program" : app.name};
     chapter.id = fmt::format("app{}", document.chapters.size());
-    chapter.sections.push_back(overview(run, app));
+    chapter.sections.push_back(overview(run, app, findings));
     for (const Entry& entry : kSections) {
       if (is_short && !entry.in_short_report) continue;
       chapter.sections.push_back(entry.section(app));
+      const bool is_trust_of_several = entry.section == measured && run.applications.size() > 1;
+      chapter.sections.back().summary_order = is_trust_of_several ? kLastInSummary : entry.summary_order;
     }
     document.chapters.push_back(std::move(chapter));
   }
   if (!is_short) document.chapters.push_back(measurement_quality(run));
-  move_best_figure(run, document);
+  move_best_figure(run, findings, document);
   for (Section& chapter : document.chapters) {
     for (std::size_t i = 1; is_short && i < chapter.sections.size(); ++i) shorten(chapter.sections[i]);
     tidy(chapter);

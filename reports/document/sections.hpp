@@ -14,11 +14,21 @@ enum class ReportLength { brief, full };
 // The whole report: cover, a chapter for each program, a chapter on the quality of the measurement.
 [[nodiscard]] Document document_of(const Run& run, ReportLength length = ReportLength::full);
 
-[[nodiscard]] Section cover(const Run& run);
-// The findings shown on the cover, the most important first.
-[[nodiscard]] std::vector<std::pair<const Application*, Finding>> findings_on_cover(const Run& run);
-// Moves the figure of the most important finding from its chapter to the cover.
-void move_best_figure(const Run& run, Document& document);
+// Findings of a program in the summary; of all programs on the report's first page, and in the summary of several.
+inline constexpr std::size_t kSummaryFindings = 3;
+struct RunFindings {
+  explicit RunFindings(const Run& run);
+  std::vector<std::vector<Finding>> of_program;  // all, in the order of the programs
+  struct OnCover {
+    std::size_t program;
+    Finding finding;
+  };
+  std::vector<OnCover> on_cover;  // the most important first
+};
+
+[[nodiscard]] Section cover(const Run& run, const RunFindings& findings);
+// Moves the figure that shows the most important finding from its chapter to the cover.
+void move_best_figure(const Run& run, const RunFindings& findings, Document& document);
 [[nodiscard]] Section measurement_quality(const Run& run);
 // Messages between programs that share a world.
 [[nodiscard]] Section between_programs(const Run& run);
@@ -26,7 +36,7 @@ void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] std::string place_in_world(const Run& run, const Application& app);
 
 // Sections of a program's chapter. A section without content has no blocks.
-[[nodiscard]] Section overview(const Run& run, const Application& app);
+[[nodiscard]] Section overview(const Run& run, const Application& app, const RunFindings& findings);
 // For a program that ended without MPI_Finalize, or still runs.
 [[nodiscard]] Section ending(const Application& app);
 [[nodiscard]] Section hot_functions(const Application& app);

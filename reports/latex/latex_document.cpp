@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reports/latex/latex_text.hpp"
+#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -93,7 +94,10 @@ class LatexWriter {
   void write(const FindingList& list) {
     for (const Finding& f : list.findings)
       out_ += fmt::format("\\finding{{{}}}{{{}}}{{{}}}\n", to_string(f.severity), latex(f.text), latex(f.advice));
-    if (!list.rest.empty()) out_ += fmt::format("\\finding{{note}}{{{}}}{{}}\n", latex(list.rest));
+    if (list.further != 0) {
+      out_ += fmt::format("\\finding{{note}}{{{} on the following pages.}}{{}}\n",
+                          counted(list.further, "more finding", "is", "are"));
+    }
   }
   void write(const Table& table) {  // may span pages
     if (!table.title.empty())

@@ -1,45 +1,68 @@
 #include "reports/losses/losses.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <string>
+#include <string_view>
 
 namespace ardoise::reports {
 namespace {
 
-// Losses with the same code become one, told by the largest, with the others' text behind it.
+constexpr std::size_t kPlaces = 2;  // told of losses with one code
+
+// Losses with the same code become one, told by the largest two. The others are counted.
 std::vector<Loss> merged(std::vector<Loss> losses) {
+  std::map<std::string, std::size_t> places;
   std::ranges::stable_sort(losses, std::ranges::greater{}, &Loss::ceiling);
   std::vector<Loss> result;
   for (Loss& loss : losses) {
     const auto same = std::ranges::find(result, loss.code, &Loss::code);
     if (same == result.end()) {
+      places[loss.code] = 1;
       result.push_back(std::move(loss));
       continue;
     }
     // The region in which others work explains the threads that wait.
     if (same->bucket == Bucket::asleep && loss.bucket == Bucket::work) std::swap(same->text, loss.text);
-    if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos)
+    if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos &&
+        ++places[loss.code] <= kPlaces)
       same->text += "; " + loss.text;
     same->is_usual = same->is_usual && loss.is_usual;
     same->ceiling += loss.ceiling;
     same->own_seconds += loss.own_seconds;
     if (same->ranks != loss.ranks) same->ranks.clear();
   }
+  for (Loss& loss : result) {
+    if (const std::size_t all = places[loss.code]; all > kPlaces)
+      loss.text += fmt::format("; {} more, smaller, of this kind", all - kPlaces);
+  }
   return result;
 }
 
-// A rank that takes the messages of all others also works on them alone: one loss.
-void join_root(std::vector<Loss>& losses) {
-  const auto root = std::ranges::find(losses, "hub.root", &Loss::code);
-  if (root == losses.end()) return;
-  for (auto it = losses.begin(); it != losses.end(); ++it) {
-    if (it->code != "late.static" && it->code != "serial.rank") continue;
-    if (it->ranks != root->ranks || it->ceiling > root->ceiling) continue;
-    root->ceiling += it->ceiling;
-    losses.erase(it);
-    return;
-  }
+// One cause that two rules find, in the work of a rank and in the calls of the others: the first takes the second's
+// ceiling, if it is the larger one of the same ranks.
+void join(std::vector<Loss>& losses, std::string_view code, std::string_view other) {
+  const auto first = std::ranges::find(losses, code, &Loss::code);
+  const auto second = std::ranges::find(losses, other, &Loss::code);
+  if (first == losses.end() || second == losses.end()) return;
+  if (first->ranks.size() != 1 || first->ranks != second->ranks || second->ceiling > first->ceiling) return;
+  first->ceiling += second->ceiling;
+  losses.erase(second);
+}
+
+// A pipeline of small messages: larger blocks make fewer calls, smaller ones fill it earlier. The larger loss keeps its
+// remedy.
+void weigh_blocks(std::vector<Loss>& losses) {
+  const auto fill = std::ranges::find(losses, "chain.fill", &Loss::code);
+  const auto tiny = std::ranges::find(losses, "ovh.tiny", &Loss::code);
+  if (fill == losses.end() || tiny == losses.end()) return;
+  const bool more_fill = fill->ceiling > tiny->ceiling;
+  Loss& lesser = more_fill ? *tiny : *fill;
+  lesser.advice = fmt::format("The size of a block decides between this and {}, which costs more: try several sizes.",
+                              more_fill ? fill->code : tiny->code);
 }
 
 }  // namespace
@@ -53,7 +76,10 @@ std::vector<Loss> losses_of(const RunView& view) {
   find_host_losses(view, losses);
   find_thread_losses(view, losses);
   losses = merged(std::move(losses));
-  join_root(losses);
+  join(losses, "hub.root", "late.static");
+  join(losses, "hub.root", "serial.rank");
+  join(losses, "serial.rank", "late.static");
+  weigh_blocks(losses);
   double sum = 0;
   for (const Loss& loss : losses) sum += loss.ceiling;
   if (sum > view.run) {

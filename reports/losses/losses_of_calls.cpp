@@ -91,7 +91,8 @@ class CostlyCalls {
                     .ceiling = view_.polling,
                     .own_seconds = own,
                     .bucket = Bucket::transfer,
-                    .text = std::move(text)});
+                    .text = std::move(text),
+                    .ranks = alone != nullptr ? std::vector{alone->max_rank} : std::vector<std::uint32_t>{}});
   }
   // The function with most work that one rank does nearly alone; nullptr: none.
   [[nodiscard]] const SampledFunction* work_of_one_rank() const {

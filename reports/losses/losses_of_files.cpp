@@ -97,15 +97,16 @@ class FileLosses {
     const bool of_one = a_.ranks > 1 && all > 0 && *top > kAlone * all;
     const bool small = times_.data_calls > kManyRequests && times_.bytes < kSmallRequest * times_.data_calls;
     if (of_one) return one_rank(static_cast<std::uint32_t>(top - io.begin()), small);
-    double left = 1 - in_turn();  // of the time in files
-    if (const double part = times_.sync / times_.all; part > kNoticed) {
+    const double at_once = 1 - in_turn();  // of the time in files on the path
+    double left = at_once;
+    if (const double part = at_once * times_.sync / times_.all; part > kNoticed) {
       add("io.sync",
-          fmt::format("{} of the time in files is spent until data is on the disk{}", human_share(part),
-                      site_of(times_.syncer)),
+          fmt::format("{} of the time in files is spent until data is on the disk{}",
+                      human_share(times_.sync / times_.all), site_of(times_.syncer)),
           {}, part);
       left -= part;
     }
-    if (const double part = times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
+    if (const double part = at_once * times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
       metadata(part);
       left -= part;
     }

@@ -1,5 +1,6 @@
-// The summary of a document as plain text, for standard output and summary.txt. At most about 40 lines for a program,
-// 100 columns.
+// The summary of a document as plain text, for standard output and summary.txt: at most kSummaryLines lines of 100
+// columns, whatever the run. Where room is short, tables become shorter together; then sections are left out, the
+// least important first; then notes and findings, which are counted. No sentence is cut.
 #pragma once
 
 #include <string>
@@ -7,6 +8,9 @@
 #include "reports/document/document.hpp"
 
 namespace ardoise::reports {
+
+// Fits a terminal on half of a usual display, and one page of paper or mail.
+inline constexpr std::size_t kSummaryLines = 40;
 
 [[nodiscard]] std::string summary_text(const Document& document);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/diagnosis/kinds.hpp"
+#include "tests/reports/contradictions.hpp"
 
 namespace ardoise::diagnosis {
 namespace {
@@ -147,6 +148,36 @@ TEST_P(EveryKind, IsNamedFirst) {
   EXPECT_THAT(result.ceiling, DoubleNear(result.seconds - result.without_fault, 0.11 * result.seconds)) << first.text;
 }
 
+double sum_of_ceilings(const std::vector<reports::Finding>& findings) {
+  double sum = 0;
+  for (const auto& finding : findings) {
+    for (const auto& [name, value] : finding.evidence) sum += name == "ceiling_seconds" ? value : 0;
+  }
+  return sum;
+}
+
+// One second is won back once.
+TEST_P(EveryKind, TheCeilingsTogetherAreNotAboveTheLoss) {
+  const Kind& kind = kinds()[GetParam()];
+  const Diagnosis with = diagnose(kind, {}), without = diagnose(kind, {.fault = false});
+  EXPECT_LE(sum_of_ceilings(with.findings),
+            with.seconds - with.without_fault + sum_of_ceilings(without.findings) + 0.1 * with.seconds);
+}
+
+class EveryContext : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(EveryContext, FindingsDoNotContradictEachOther) {
+  const Case how = contexts()[GetParam()].how;
+  if (how.ranks > 8) GTEST_SKIP() << "takes minutes";
+  for (const auto* const list : {&kinds(), &held_out()}) {
+    for (const Kind& kind : *list) {
+      const Diagnosis result = diagnose(kind, how);
+      EXPECT_THAT(reports::testing::contradictions_in(result.findings), ::testing::IsEmpty()) << kind.code;
+      EXPECT_LE(sum_of_ceilings(result.findings), 1.0001 * result.seconds) << kind.code;
+    }
+  }
+}
+
 // These were not looked at while the rules were written; 18 of 19 were named first then, and none of 5 was an alarm.
 TEST(Diagnosis, ProgramsWrittenAfterTheRulesAreNamedFirst) {
   for (const Kind& kind : held_out()) {
@@ -155,6 +186,8 @@ TEST(Diagnosis, ProgramsWrittenAfterTheRulesAreNamedFirst) {
     EXPECT_TRUE(kind.is_right() ? !result.false_alarm : result.right_first) << kind.code << ": " << first.text;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Diagnosis, EveryContext, ::testing::Range(std::size_t{0}, contexts().size()));
 
 INSTANTIATE_TEST_SUITE_P(Diagnosis, EveryKind, ::testing::Range(std::size_t{0}, kinds().size()),
                          [](const auto& instance) {

@@ -46,6 +46,20 @@ const std::vector<Kind>& held_out() {
   return kAll;
 }
 
+std::vector<NamedCase> contexts() {
+  return {{"alone, 8 ranks", {}},
+          {"4 ranks", {.ranks = 4}},
+          {"64 ranks", {.ranks = 64}},
+          {"200 steps", {.steps = 200}},
+          {"noise of 5 %", {.noise = 0.05}},
+          {"noise of 20 %", {.noise = 0.2}},
+          {"a second, smaller fault", {.context = Context::kSecondFault}},
+          {"nested loops", {.context = Context::kNestedLoops}},
+          {"sub-communicators", {.context = Context::kSubCommunicators}},
+          {"a loaded machine", {.context = Context::kLoaded}},
+          {"names of Fortran", {.context = Context::kFortran}}};
+}
+
 namespace {
 
 constexpr double kLoss = 0.02;  // of the run

@@ -31,6 +31,13 @@ struct Case {
   Context context = Context::kAlone;
 };
 
+// The contexts in which the table of docs/internals/diagnosis.md counts.
+struct NamedCase {
+  std::string name;
+  Case how;
+};
+[[nodiscard]] std::vector<NamedCase> contexts();
+
 struct Kind {
   std::string code;
   std::vector<std::string> findings;  // codes of which the first finding must have one: its own, and equally right ones

@@ -59,25 +59,6 @@ void print_findings(const Diagnosis& result) {
                finding.weight, finding.text, finding.advice);
 }
 
-struct Named {
-  std::string name;
-  Case how;
-};
-
-std::vector<Named> contexts() {
-  return {{"alone, 8 ranks", {}},
-          {"4 ranks", {.ranks = 4}},
-          {"64 ranks", {.ranks = 64}},
-          {"200 steps", {.steps = 200}},
-          {"noise of 5 %", {.noise = 0.05}},
-          {"noise of 20 %", {.noise = 0.2}},
-          {"a second, smaller fault", {.context = Context::kSecondFault}},
-          {"nested loops", {.context = Context::kNestedLoops}},
-          {"sub-communicators", {.context = Context::kSubCommunicators}},
-          {"a loaded machine", {.context = Context::kLoaded}},
-          {"names of Fortran", {.context = Context::kFortran}}};
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -93,14 +74,14 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  Named context = contexts().front();
+  NamedCase context = contexts().front();
   const std::vector<Kind>* list = &kinds();
   if (!words.empty() && words[0] == "held-out") {
     list = &held_out();
     words.erase(words.begin());
   }
   if (words.size() >= 2 && words[0] == "in") {
-    for (const Named& each : contexts()) {
+    for (const NamedCase& each : contexts()) {
       if (each.name == words[1]) context = each;
     }
     words.erase(words.begin(), words.begin() + 2);

@@ -14,6 +14,7 @@
 #include "reports/losses/account.hpp"
 #include "reports/losses/placement.hpp"
 #include "reports/losses/words.hpp"
+#include "tests/reports/contradictions.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -177,6 +178,31 @@ TEST(Losses, CodesAreUniqueAndHaveARemedy) {
     EXPECT_EQ(find_loss_code(code.code), &code);
   }
   EXPECT_EQ(find_loss_code("late.never"), nullptr);
+}
+
+TEST(Contradictions, AreOfTheSamePlaceAndRanks) {
+  const auto finding = [](const char* id, const char* text) {
+    Finding made;
+    made.id = id;
+    made.text = text;
+    return made;
+  };
+  const Finding always = finding("late.static",
+                                 "Rank 3 works longer, in solve (a.c:4); the others wait for it in "
+                                 "MPI_Barrier, called from step (a.c:9)");
+  const auto with = [&](const char* id, const char* text) {
+    return testing::contradictions_in({always, finding(id, text)}).size();
+  };
+  EXPECT_EQ(with("late.moving", "Others each time, in solve (a.c:4)"), 1u);
+  EXPECT_EQ(with("late.moving", "Others each time, in flux (a.c:4)"), 0u) << "another place";
+  EXPECT_EQ(with("late.moving", "Others each time, in step (a.c:9)"), 0u) << "the others only wait there";
+  EXPECT_EQ(with("late.asleep", "Rank 3 sleeps in solve (a.c:4)"), 1u);
+  EXPECT_EQ(with("late.asleep", "Rank 4 sleeps in solve (a.c:4)"), 0u) << "another rank";
+  EXPECT_EQ(with("none.path", "Causes are not ranked"), 1u);
+  for (const testing::Contradiction& pair : testing::kContradictions) {
+    for (const std::string_view code : {pair.one, pair.other})
+      EXPECT_TRUE(code.ends_with('.') || code == "none.path" || find_loss_code(code) != nullptr) << code;
+  }
 }
 
 TEST(Account, RowsAddUpToTheNanosecond) {

@@ -3,20 +3,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
+#include <sstream>
 
 #include "reports/document/sections.hpp"
 #include "reports/extensions.hpp"
 #include "reports/latex/latex_text.hpp"
+#include "reports/losses/loss.hpp"
 #include "reports/text/text_document.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
+#include "tests/reports/contradictions.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::Le;
 using ::testing::Not;
 
 TEST(Units, ThreeDigitsAndTheRightUnit) {
@@ -104,6 +111,25 @@ TEST(Document, ShortKeepsTablesAndDropsFigures) {
   EXPECT_TRUE(std::holds_alternative<Figures>(brief.cover.blocks.back()));
 }
 
+TEST(Document, TheFirstPageHasTheFigureOfTheFirstFinding) {
+  const reports::Run run = testing::synthetic_run(64);
+  const auto on_cover = [&](const char* finding) {
+    Document document = document_of(run);
+    RunFindings findings(run);
+    findings.on_cover.resize(1);
+    findings.on_cover[0].program = 0;
+    findings.on_cover[0].finding.id = finding;
+    move_best_figure(run, findings, document);
+    return std::get<Figures>(document.cover.blocks.back()).front().id;
+  };
+  EXPECT_EQ(std::get<Figures>(document_of(run).cover.blocks.back()).front().id, "ranks") << "io.small";
+  EXPECT_EQ(on_cover("cpu.hot"), "flame");
+  EXPECT_EQ(on_cover("hub.root"), "matrix_bytes");
+  EXPECT_EQ(on_cover("ovh.tiny"), "sizes");
+  EXPECT_EQ(on_cover("chain.fill"), "waiting");
+  EXPECT_THAT(on_cover("iterations_trend"), ::testing::StartsWith("snapshots_"));
+}
+
 TEST(Document, EmptyFiguresAreLeftOutAndNamed) {
   const reports::Run run = testing::synthetic_run(2);
   const Section last = document_of(run).chapters[0].sections.back();
@@ -176,20 +202,171 @@ TEST(Summary, FitsTheTerminalWhateverTheNames) {
       EXPECT_LE(display_width(line), 100U) << line;
       EXPECT_EQ(line.find('\x1b'), std::string::npos);
     }
-    // A screenful for each program: 45 lines, 6 of its hot functions, and long notices.
-    EXPECT_LE(count, 60 * std::max<std::size_t>(1, run.applications.size()) + 10);
+    EXPECT_LE(count, kSummaryLines);
   }
 }
 
-TEST(Summary, SaysWhatTheIssueAsksFor) {
-  const reports::Run run = testing::synthetic_run(64);
+// Words with single blanks between them.
+std::string in_one_line(const std::string& text) {
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+std::string sentences(std::mt19937& random, const std::string& beginning) {
+  std::string text = beginning;
+  for (std::size_t i = random() % 80; i != 0; --i)
+    text += std::string(random() % 7 == 0 ? ". " : " ") + (random() % 5 == 0 ? "A" : "word") + std::to_string(i);
+  return text + ".";
+}
+
+std::string some_name(std::mt19937& random) {
+  static const char* const kParts[]{"solve", "ns::", "<double, 3>", "世界", "_", "operator()", "very_long_name"};
+  std::string name = "f";
+  for (std::size_t i = random() % 20; i != 0; --i) name += kParts[random() % std::size(kParts)];
+  return name;
+}
+
+Application some_program(std::mt19937& random) {
+  testing::SyntheticOptions options;
+  options.ranks = 1 + static_cast<std::uint32_t>(random() % 12);
+  options.wall_seconds = 0.001 * static_cast<double>(1 + random() % 100000);
+  options.io = random() % 2 == 0;
+  options.samples = random() % 4 != 0;
+  options.snapshots = 100 + random() % 200;
+  Application a = testing::synthetic_application(some_name(random), options);
+  for (CallSite& site : a.call_sites) {
+    if (random() % 3 == 0) site.symbol = some_name(random);
+  }
+  for (WaitSite& site : a.waiting.call_sites) site.symbol = some_name(random);
+  for (PathPart& part : a.waiting.critical_path) part.symbol = some_name(random);
+  for (SampledFunction& function : a.samples.functions) {
+    if (random() % 3 == 0) function.symbol = some_name(random);
+  }
+  if (random() % 2 == 0) a.command = sentences(random, "./solver");
+  for (std::size_t i = random() % 4; i != 0; --i) a.quality.notices.push_back(sentences(random, "A notice"));
+  if (random() % 6 == 0) a.quality.blocked_seconds = options.wall_seconds / 5;
+  if (random() % 6 == 0) a.quality.ledger.push_back({"mpi", 1000, 800, 0, 200});
+  if (random() % 6 == 0) a.quality.bad_packs = 3;
+  if (random() % 6 == 0) a.quality.ranks_complete = 0;
+  for (std::size_t i = random() % 3; i != 0; --i)
+    add_extension(a, fmt::format("plug-in {}", i),
+                  {{"title", some_name(random)}, {"columns", {"a", "b"}}, {"rows", {{1, 2}, {3, 4}, {5, 6}}}});
+  for (std::uint32_t i = 0; random() % 2 == 0 && i < options.ranks; ++i) {
+    RankPosition& position = a.ending.stands.emplace_back();
+    position.ranks = {i};
+    position.call.function = "MPI_Recv";
+    if (a.ending.ends.empty()) a.ending.ends.push_back({});
+    a.ending.ends.back().ranks = {i};
+  }
+  return a;
+}
+
+reports::Run some_run(std::mt19937& random) {
+  static constexpr std::size_t kPrograms[]{1, 1, 1, 1, 2, 2, 3, 5, 8, 9, 14, 60};
+  reports::Run run = testing::synthetic_run(2);
+  run.applications.clear();
+  for (std::size_t i = kPrograms[random() % std::size(kPrograms)]; i != 0; --i)
+    run.applications.push_back(some_program(random));
+  for (std::size_t i = random() % 6; i != 0; --i) run.notices.push_back(sentences(random, "A note"));
+  if (random() % 4 == 0) run.ended_by = "the time limit of 30 m (--time-limit)";
+  return run;
+}
+
+// The findings that a summary shows, each in one line.
+std::vector<std::string> findings_in(const std::string& summary) {
+  std::vector<std::string> findings;
+  bool inside = false;
+  std::istringstream lines(summary);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    const bool begins = line.starts_with("!! ") || line.starts_with("!  ") || line.starts_with("·  ");
+    if (begins) findings.emplace_back();
+    inside = begins || (inside && !line.empty() && !line.starts_with("More on these"));
+    if (inside) findings.back() += ' ' + line.substr(begins ? line.find(' ') : 0);
+  }
+  for (std::string& finding : findings) finding = in_one_line(finding);
+  return findings;
+}
+
+TEST(Summary, FitsAScreenAndCutsNoSentence) {
+  std::size_t in_all = 0, with_codes = 0;
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const reports::Run run = some_run(random);
+    const std::string text = summary_text(document_of(run));
+    EXPECT_LE(std::ranges::count(text, '\n'), static_cast<std::ptrdiff_t>(kSummaryLines)) << text;
+    std::map<std::string, bool> whole;  // false: without a code
+    std::size_t all = 0;
+    for (const Application& a : run.applications) {
+      for (const Finding& finding : findings_of(a)) {
+        const Finding told = with_code(finding, run.applications.size() > 1 ? in_sentence(a.name) : "");
+        whole[in_one_line(told.advice.empty() ? told.text : told.text + " → " + told.advice)] =
+            find_loss_code(finding.id) != nullptr;
+        ++all;
+      }
+      EXPECT_THAT(testing::contradictions_in(findings_of(a)), ::testing::IsEmpty());
+    }
+    std::vector<std::string> shown = findings_in(text);
+    if (!shown.empty() && shown.back().ends_with(" in profile.json and the report.")) {
+      const std::string rest = shown.back();
+      shown.pop_back();
+      EXPECT_TRUE(rest.starts_with(counted(all - shown.size(), "more finding", "is", "are"))) << rest;
+    } else {
+      EXPECT_EQ(shown.size(), all);
+    }
+    EXPECT_THAT(shown.size(), AllOf(Ge(1), Le(3))) << text;
+    for (const std::string& finding : shown) {
+      EXPECT_TRUE(whole.contains(finding)) << finding;
+      with_codes += whole[finding];
+    }
+    in_all += shown.size();
+    const auto more = text.find(" more note");
+    EXPECT_EQ(text.find("Note: A note") != text.npos, !run.notices.empty());
+    EXPECT_TRUE(run.notices.size() <= 3 || more != text.npos) << text;
+  }
+  EXPECT_GT(in_all, 200u);
+  EXPECT_GT(with_codes, 20u);
+}
+
+TEST(Summary, SeveralProgramsHaveALineEachAndTheLargestLossLeads) {
+  reports::Run run;
+  testing::SyntheticOptions options;
+  options.ranks = 4;
+  for (const double seconds : {1.0, 50.0, 7.0}) {
+    options.wall_seconds = seconds;
+    run.applications.push_back(testing::synthetic_application(fmt::format("p{}", seconds), options));
+  }
   const std::string text = summary_text(document_of(run));
-  for (const char* part :
-       {"solver", "post", "48 ranks", "wall 42.7 s", "MPI 27 %", "load balance", "MPI_Waitall",
-        "halo_exchange (solver.cpp:214)", "Heaviest of", "0 dropped, 0 lost", "Phases of the hydrodynamics"}) {
+  EXPECT_THAT(text, HasSubstr("\n\nprogram  ranks  wall time   MPI  file I/O  load balance  parallel efficiency\n"
+                              "p1           4     1.00 s"));
+  EXPECT_THAT(text, HasSubstr("\np50          4     50.0 s"));
+  EXPECT_THAT(text.substr(text.find("!  p")), ::testing::StartsWith("!  p50, io.small: ")) << text;
+  for (int i = 0; i < 20; ++i) run.applications.push_back(run.applications.front());
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n15 more programs in profile.json.\n"));
+}
+
+TEST(Text, LongOnesKeepTheirFirstSentences) {
+  EXPECT_EQ(first_sentences("One. Two. Three.", 100), "One. Two. Three.");
+  EXPECT_EQ(first_sentences("One. Two. Three.", 10), "One. Two.");
+  EXPECT_EQ(first_sentences("One and two. Three.", 8), "One and two.") << "the first one is whole";
+  EXPECT_EQ(first_sentences("A file a.c has 3.5 s. Two.", 25), "A file a.c has 3.5 s.");
+  EXPECT_EQ(first_sentences(std::string(50, 'x'), 5), "xxxx…xxxxx");
+}
+
+TEST(Summary, SaysWhatTheIssueAsksFor) {
+  reports::Run run = testing::synthetic_run(64);
+  run.applications.resize(1);
+  const std::string text = summary_text(document_of(run));
+  for (const char* part : {"solver", "48 ranks", "wall 42.7 s", "MPI 27 %", "load balance", "MPI_Waitall",
+                           "halo_exchange (solver.cpp:214)", "0 dropped, 0 lost", "Phases of the hydrodynamics"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, HasSubstr("\n  More on these: ardoise explain io.small "));
+  run.applications[0].call_sites.clear();
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("Heaviest of")) << "if there is room";
   EXPECT_THAT(summary_text(document_of({})),
               AllOf(HasSubstr("No program delivered any data"), Not(HasSubstr("explain"))));
 }
@@ -211,9 +388,10 @@ TEST(Extensions, OnlyTablesAreTaken) {
 TEST(Extensions, TheSummaryHasTheFirstRows) {
   reports::Run run = testing::synthetic_run(1);
   run.applications.resize(1);
+  run.applications[0].call_sites.clear();
   add_extension(run.applications[0], "p",
                 {{"title", "Tags"}, {"columns", {"tag"}}, {"rows", {{1}, {2}, {3}, {4}, {5}}}});
-  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags (5 rows)\n  tag\n    1\n    2\n    3\n    4\n"));
 }
 
 // A healthy running program has lost no records.

@@ -30,9 +30,9 @@ std::string text_of(const Section& section) {
 
 TEST(WorldRanks, TheOverviewSaysWhichRanksOfTheWorldItIs) {
   const reports::Run run = testing::coupled_run();
-  EXPECT_THAT(text_of(overview(run, run.applications[1])),
+  EXPECT_THAT(text_of(overview(run, run.applications[1], RunFindings(run))),
               HasSubstr("ranks 4 to 11 of the 12 in an MPI_COMM_WORLD shared with ocean\n"));
-  EXPECT_THAT(text_of(overview(run, run.applications[2])), Not(HasSubstr("MPI_COMM_WORLD")));
+  EXPECT_THAT(text_of(overview(run, run.applications[2], RunFindings(run))), Not(HasSubstr("MPI_COMM_WORLD")));
 }
 
 TEST(WorldRanks, MessagesBetweenProgramsAreSummed) {

@@ -31,7 +31,7 @@ struct Request {
   std::uint32_t call_site = 0;
   std::int32_t peer = 0;
   std::int32_t tag = 0;
-  std::uint32_t thread = 0;  // that posted it
+  std::uint32_t thread = 0;      // that posted it
   std::uint32_t collective = 0;  // as in RecentCall
   bool persistent = false;
   bool active = true;  // false: a persistent request that is not started

@@ -20,6 +20,8 @@ enum class Context {
   kSubCommunicators,  // reductions on the even and the odd ranks, too
   kLoaded,            // ranks wait for a processor for a tenth of their work
   kFortran,           // names of functions end in an underscore
+  kTwoPrograms,       // a second one of half as many ranks takes results of each step and sends others
+  kPreempted,         // ranks lose their processor in some of their calls
 };
 
 struct Case {
@@ -41,6 +43,8 @@ struct Kind {
 };
 
 [[nodiscard]] const std::vector<Kind>& kinds();
+// Those that are also tried on hundreds of ranks.
+[[nodiscard]] const std::vector<Kind>& kinds_on_many_ranks();
 // Written after the rules: how far these carry.
 [[nodiscard]] const std::vector<Kind>& held_out();
 

@@ -62,12 +62,16 @@ void print_findings(const Diagnosis& result) {
 struct Named {
   std::string name;
   Case how;
+  [[nodiscard]] const std::vector<Kind>& list() const { return how.ranks > 100 ? kinds_on_many_ranks() : kinds(); }
 };
 
 std::vector<Named> contexts() {
   return {{"alone, 8 ranks", {}},
+          {"3 ranks", {.ranks = 3}},
           {"4 ranks", {.ranks = 4}},
           {"64 ranks", {.ranks = 64}},
+          {"512 ranks, some kinds", {.ranks = 512, .steps = 16}},
+          {"two coupled programs", {.context = Context::kTwoPrograms}},
           {"200 steps", {.steps = 200}},
           {"noise of 5 %", {.noise = 0.05}},
           {"noise of 20 %", {.noise = 0.2}},
@@ -75,6 +79,7 @@ std::vector<Named> contexts() {
           {"nested loops", {.context = Context::kNestedLoops}},
           {"sub-communicators", {.context = Context::kSubCommunicators}},
           {"a loaded machine", {.context = Context::kLoaded}},
+          {"preempted in calls", {.context = Context::kPreempted}},
           {"names of Fortran", {.context = Context::kFortran}}};
 }
 
@@ -86,10 +91,10 @@ int main(int argc, char** argv) {
       "right cause: first, among three; wrong remedy; right programs with a false alarm; ceilings within 10 % of "
       "the run\n");
   if (words == std::vector<std::string>{"all"}) {
-    for (const auto& [name, how] : contexts()) {
+    for (const Named& context : contexts()) {
       Score score;
-      for (const Kind& kind : kinds()) score.add(kind, diagnose(kind, how));
-      score.print(name);
+      for (const Kind& kind : context.list()) score.add(kind, diagnose(kind, context.how));
+      score.print(context.name);
     }
     return 0;
   }
@@ -103,6 +108,7 @@ int main(int argc, char** argv) {
     for (const Named& each : contexts()) {
       if (each.name == words[1]) context = each;
     }
+    list = &context.list();
     words.erase(words.begin(), words.begin() + 2);
   }
   Score score;

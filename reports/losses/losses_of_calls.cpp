@@ -24,7 +24,7 @@ constexpr double kFewestCreations = 20;  // of a rank
 constexpr double kInTurn = 2;            // time on the path ÷ time of a rank: ranks take turns
 constexpr double kMoreThanMean = 1.5;    // bytes of a rank ÷ mean
 constexpr double kTakeTurns = 1.3;       // as kInTurn, of all large messages together
-constexpr double kWaitInTurn = 0.3;      // waiting in them ÷ the rest of their time
+constexpr double kWaitInTurn = 0.2;      // waiting in them ÷ the rest of their time
 constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -120,6 +120,10 @@ class CostlyCalls {
     if (function == "MPI_Probe" || function == "MPI_Mprobe") return probe(call);
     if (is_collective(kind)) return collective(call);
     if (messages || kind == "wait") return message(call, messages);
+    calls(call);
+  }
+
+  void calls(const PathCall& call) {
     add("ovh.calls", call, fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
   }
 
@@ -135,9 +139,7 @@ class CostlyCalls {
   }
 
   void lock(const PathCall& call) {
-    if (!in_turn(call) && call.waiting < call.wait_free)
-      return add("ovh.calls", call,
-                 fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+    if (!in_turn(call) && call.waiting < call.wait_free) return calls(call);
     add("rma.lock", call,
         fmt::format("Ranks wait for each other to give back the lock of a window: {}, of {} each", calls_in_words(call),
                     human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
@@ -250,6 +252,7 @@ class CostlyCalls {
     if (is_message(call) && (in_turn(call) || large_messages_take_turns_))
       return add("chain.ring", call,
                  fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
+    if (is_transfer && call.bytes_per_call <= kSmall) return calls(call);
     add("ovh.volume", call,
         fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
                     human_seconds(call.seconds)));

@@ -40,12 +40,18 @@ double without_processor_in_mpi(const RunView& view) {
 
 // Where ranks lack processors: a small message costs little more than its least, and a wait without a late rank is as
 // long on the path as elsewhere. What they take longer is such a lack.
-double plausible_seconds(const PathCall& call, double seconds) {
+double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
   if (call.site != nullptr && call.part->function.starts_with("MPI_Wait"))
     return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
   const bool is_message = call.part->function.ends_with("end") || call.part->function.ends_with("ecv");
   if (!is_message || call.site == nullptr || call.bytes_per_call > kSmallMessage) return seconds;
-  return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * call.site->min_seconds));
+  double least = call.site->min_seconds;
+  for (const CallSite& site : a.call_sites) {
+    const double bytes = static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
+    if (site.function == call.part->function && bytes <= kSmallMessage && site.min_seconds > 0)
+      least = std::min(least, site.min_seconds);
+  }
+  return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
 }
 
 void add_calls(const Application& a, RunView& view) {
@@ -73,7 +79,7 @@ void add_calls(const Application& a, RunView& view) {
       call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
       call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
     }
-    if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(call, call.seconds);
+    if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
     view.path.processor += part.seconds - call.seconds;
     view.calls.push_back(std::move(call));
   }

@@ -83,6 +83,7 @@ class UnevenWork {
     for (const RankTime& time : view.times) useful_.push_back(time.computing);
     slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
     if (shape_ && !std::ranges::binary_search(shape_->in_step, slowest_)) shape_.reset();
+    if (shape_ && view.path.processor > shape_->imbalance) distrust_shape();
   }
 
   void find() {
@@ -106,6 +107,11 @@ class UnevenWork {
   }
 
  private:
+  // Ranks lack processors for longer than they are late: which one is late, and when, may be due to other programs.
+  void distrust_shape() {
+    if (shape_->shape == Shape::changed || shape_->shape == Shape::growing) shape_->shape = Shape::steady;
+    if (shape_->shape == Shape::moving) shape_->shape = Shape::random;
+  }
   void add(std::string code, double ceiling, std::vector<std::uint32_t> ranks, std::string text) {
     out_.push_back({.code = std::move(code), .ceiling = ceiling, .text = std::move(text), .ranks = std::move(ranks)});
   }

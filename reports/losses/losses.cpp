@@ -57,12 +57,14 @@ void join(std::vector<Loss>& losses, std::string_view code, std::string_view oth
 // remedy.
 void weigh_blocks(std::vector<Loss>& losses) {
   const auto fill = std::ranges::find(losses, "chain.fill", &Loss::code);
-  const auto tiny = std::ranges::find(losses, "ovh.tiny", &Loss::code);
-  if (fill == losses.end() || tiny == losses.end()) return;
-  const bool more_fill = fill->ceiling > tiny->ceiling;
-  Loss& lesser = more_fill ? *tiny : *fill;
-  lesser.advice = fmt::format("The size of a block decides between this and {}, which costs more: try several sizes.",
-                              more_fill ? fill->code : tiny->code);
+  if (fill == losses.end()) return;
+  for (Loss& small : losses) {
+    if (small.code != "ovh.tiny" && small.code != "chain.grain") continue;
+    const bool more_fill = fill->ceiling > small.ceiling;
+    Loss& lesser = more_fill ? small : *fill;
+    lesser.advice = fmt::format("The size of a block decides between this and {}, which costs more: try several sizes.",
+                                more_fill ? fill->code : small.code);
+  }
 }
 
 }  // namespace

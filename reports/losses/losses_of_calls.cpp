@@ -23,6 +23,8 @@ constexpr double kFewestCalls = 5;       // of a rank: fewer are seen once
 constexpr double kFewestCreations = 20;  // of a rank
 constexpr double kInTurn = 2;            // time on the path ÷ time of a rank: ranks take turns
 constexpr double kMoreThanMean = 1.5;    // bytes of a rank ÷ mean
+constexpr double kTakeTurns = 1.3;       // as kInTurn, of all large messages together
+constexpr double kWaitInTurn = 0.2;      // waiting in them ÷ the rest of their time
 constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -37,6 +39,7 @@ class CostlyCalls {
   }
 
   void find() {
+    large_messages_take_turns_ = large_messages_take_turns();
     find_polling();
     for (const PathCall& call : view_.calls) {
       if (call.part->function == "MPI_Barrier" && view_.share(call.seconds) >= kMeaningful) barrier(call);
@@ -107,7 +110,7 @@ class CostlyCalls {
   void judge(const PathCall& call) {
     const std::string kind = category(call);
     const std::string& function = call.part->function;
-    const bool messages = kind == "point-to-point" || function == "MPI_Sendrecv";
+    const bool messages = is_message(call);
     if (call.pattern == "lock" || starts_with_any(function, {"MPI_Win_lock", "MPI_Win_unlock"})) return lock(call);
     if (call.calls_per_rank >= kFewestCreations &&
         starts_with_any(function, {"MPI_Comm_dup", "MPI_Comm_split", "MPI_Comm_create", "MPI_Comm_free", "MPI_Cart_",
@@ -118,6 +121,10 @@ class CostlyCalls {
     if (function == "MPI_Probe" || function == "MPI_Mprobe") return probe(call);
     if (is_collective(kind)) return collective(call);
     if (messages || kind == "wait") return message(call, messages);
+    calls(call);
+  }
+
+  void calls(const PathCall& call) {
     add("ovh.calls", call, fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
   }
 
@@ -133,9 +140,7 @@ class CostlyCalls {
   }
 
   void lock(const PathCall& call) {
-    if (!in_turn(call) && call.waiting < call.wait_free)
-      return add("ovh.calls", call,
-                 fmt::format("{} cost {}", capitalised(calls_in_words(call)), human_seconds(call.seconds)));
+    if (!in_turn(call) && call.waiting < call.wait_free) return calls(call);
     add("rma.lock", call,
         fmt::format("Ranks wait for each other to give back the lock of a window: {}, of {} each", calls_in_words(call),
                     human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
@@ -146,6 +151,31 @@ class CostlyCalls {
     if (call.site == nullptr || call.site->ranks < 3) return false;
     const double of_rank = call.wait_free / call.site->ranks;
     return call.part->seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.part->seconds;
+  }
+
+  [[nodiscard]] bool is_message(const PathCall& call) const {
+    return category(call) == "point-to-point" || call.part->function == "MPI_Sendrecv";
+  }
+
+  // The path is in large messages for longer than a rank, though no rank has more of them: they go one after the other.
+  [[nodiscard]] bool large_messages_take_turns() const {
+    double on_path = 0, of_ranks = 0, waiting = 0;
+    for (const PathCall& call : view_.calls) {
+      if (!is_message(call) || call.bytes_per_call <= kSmall) continue;
+      on_path += call.part->seconds;
+      of_ranks += call.wait_free;
+      waiting += call.waiting;
+    }
+    std::vector<double> bytes(a_.ranks);
+    double all = 0;
+    for (const Edge& edge : a_.edges) {
+      if (edge.source == edge.target) continue;
+      bytes[edge.source] += static_cast<double>(edge.bytes);
+      bytes[edge.target] += static_cast<double>(edge.bytes);
+      all += 2 * static_cast<double>(edge.bytes);
+    }
+    return a_.ranks >= 3 && on_path > kTakeTurns * of_ranks / a_.ranks && waiting > kWaitInTurn * of_ranks &&
+           std::ranges::max(bytes) <= kMoreThanMean * all / a_.ranks;
   }
 
   void barrier(const PathCall& call) {
@@ -206,9 +236,9 @@ class CostlyCalls {
     return sites;
   }
 
-  void message(const PathCall& call, bool is_message) {
+  void message(const PathCall& call, bool is_transfer) {
     const std::string& function = call.part->function;
-    if (is_message && call.bytes_per_call <= kSmall && call.calls_per_rank >= kManyCalls) return tiny(call);
+    if (is_transfer && call.bytes_per_call <= kSmall && call.calls_per_rank >= kManyCalls) return tiny(call);
     if (in_turn(call) && call.pattern == "late_receiver")
       return add("chain.ring", call,
                  fmt::format("Ranks send one after the other, since each blocks until the next one receives: {}",
@@ -220,9 +250,10 @@ class CostlyCalls {
                  fmt::format("Ranks that exchange most are on different hosts: {}; ordered by their messages, {} fewer "
                              "bytes would cross between hosts",
                              calls_in_words(call), human_share(saved)));
-    if (in_turn(call))
+    if (is_message(call) && (in_turn(call) || large_messages_take_turns_))
       return add("chain.ring", call,
                  fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
+    if (is_transfer && call.bytes_per_call <= kSmall) return calls(call);
     add("ovh.volume", call,
         fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
                     human_seconds(call.seconds)));
@@ -325,6 +356,7 @@ class CostlyCalls {
   const Application& a_;
   std::vector<Loss>& out_;
   std::map<std::string, std::string> category_;
+  bool large_messages_take_turns_ = false;
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };
 

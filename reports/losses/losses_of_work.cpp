@@ -25,20 +25,31 @@ constexpr double kOrder = 0.5;         // of the waiting at a site is for messag
 constexpr double kMuch = 0.03;         // of the run
 constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
 constexpr double kOneSender = 0.9;     // of the waiting at a site
+constexpr double kOneAtATime = 2;      // blocks: only one rank works
+constexpr double kNoChain = 20;        // blocks by the path ÷ those by calls
+constexpr double kLittleMore = 1.5;    // work on the path ÷ mean
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
+bool is_for_sender(const WaitSite& site) { return site.pattern == "late_sender" || site.pattern == "wrong_order"; }
+
 // Waiting by what is waited for, rank-seconds.
 struct WaitKinds {
   double sender = 0, receiver = 0, rooted = 0, locks = 0, all = 0;
-  const WaitSite* message = nullptr;  // the site with most waiting for senders
+  const WaitSite* message = nullptr;  // the site with most waiting for senders, in the function with most of it
   const WaitSite* lock = nullptr;     // likewise for locks of windows
   explicit WaitKinds(const Application& a) {
+    std::map<std::string, double> of_functions;
+    for (const WaitSite& site : a.waiting.call_sites) {
+      if (is_for_sender(site)) of_functions[site.symbol] += site.waiting_seconds;
+    }
+    const auto most = std::ranges::max_element(of_functions, {}, [](const auto& each) { return each.second; });
     for (const WaitSite& site : a.waiting.call_sites) {
       all += site.waiting_seconds;
-      if (site.pattern == "late_sender" || site.pattern == "wrong_order") {
+      if (is_for_sender(site)) {
         sender += site.waiting_seconds;
+        if (site.symbol != most->first) continue;
         if (message == nullptr || site.waiting_seconds > message->waiting_seconds) message = &site;
       } else if (site.pattern == "late_receiver") {
         receiver += site.waiting_seconds;
@@ -72,6 +83,7 @@ class UnevenWork {
     for (const RankTime& time : view.times) useful_.push_back(time.computing);
     slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
     if (shape_ && !std::ranges::binary_search(shape_->in_step, slowest_)) shape_.reset();
+    if (shape_ && view.path.processor > shape_->imbalance) distrust_shape();
   }
 
   void find() {
@@ -82,7 +94,8 @@ class UnevenWork {
     if (is_farm()) return farm(left);
     // Uneven work of ranks that wait for each other after each round; the rest is dependence.
     const double of_totals = std::max(0.0, useful_[slowest_] - view_.mean_work);
-    const double uneven = std::min(left, shape_ ? shape_->imbalance : of_totals);
+    // Rounds of groups of ranks hide the most part of one rank's excess.
+    const double uneven = std::min(left, shape_ ? std::max(shape_->imbalance, of_totals) : of_totals);
     const double dependence = left - uneven;
     if (uneven >= dependence) {
       late(view_.share(dependence) > kMuch ? uneven : left);
@@ -94,6 +107,11 @@ class UnevenWork {
   }
 
  private:
+  // Ranks lack processors for longer than they are late: which one is late, and when, may be due to other programs.
+  void distrust_shape() {
+    if (shape_->shape == Shape::changed || shape_->shape == Shape::growing) shape_->shape = Shape::steady;
+    if (shape_->shape == Shape::moving) shape_->shape = Shape::random;
+  }
   void add(std::string code, double ceiling, std::vector<std::uint32_t> ranks, std::string text) {
     out_.push_back({.code = std::move(code), .ceiling = ceiling, .text = std::move(text), .ranks = std::move(ranks)});
   }
@@ -217,7 +235,8 @@ class UnevenWork {
       if (shape_->shape == Shape::moving || shape_->shape == Shape::random) return late_in_turn(ceiling);
       if (shape_->shape != Shape::steady) return late_over_time(ceiling);
     }
-    const std::vector<std::uint32_t> ranks = shape_ && !shape_->ranks.empty() ? shape_->ranks : late_ranks();
+    const bool by_rounds = shape_ && !shape_->ranks.empty() && shape_->series->ranks_per_group == 1;
+    const std::vector<std::uint32_t> ranks = by_rounds ? shape_->ranks : late_ranks();
     const auto extra = extra_work(a_, slowest_);
     if (!runs_alone() && late_on_host(ceiling)) return;
     const bool one = ranks.size() == 1;
@@ -367,15 +386,19 @@ class UnevenWork {
     if (waits_.message == nullptr || waits_.sender < 0.2 * waits_.all) return late_by_chance(ceiling);
     const WaitSite& site = *waits_.message;
     const std::string place = name_of_site(site);
-    const double blocks = blocks_between_synchronisations(site);
     const std::string working = fmt::format("{:.1f} of {} ranks work at a time, though all have about equal work",
                                             sum(useful_) / std::max(view_.run, 1e-12), a_.ranks);
-    if (is_closed_cycle()) {
+    const double by_path = blocks_by_path(), by_calls = blocks_between_synchronisations(site);
+    // A chain has many ranks' work on the path; delays by chance add little to that of a rank.
+    if (by_path > kNoChain * std::max(by_calls, 1.0) && view_.path_work < kLittleMore * view_.mean_work)
+      return late_by_chance(ceiling);
+    const double blocks = blocks_of_chain(by_path, by_calls);
+    if (blocks < kOneAtATime && is_closed_cycle()) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
                       "in {}",
                       places_of_excess(view_), working, place));
-    } else if (blocks >= 2) {
+    } else if (blocks >= kOneAtATime) {
       add("chain.fill", ceiling, {},
           fmt::format("Work goes from rank to rank in {:.0f} blocks, in {}: {}. Ranks wait in {} for the first block, "
                       "and at the end for the last rank",
@@ -393,6 +416,22 @@ class UnevenWork {
         fmt::format("Another rank is late each time{}, though all ranks work about equally long in the whole run{}",
                     places.empty() ? "" : fmt::format(", in {}", places), where_others_wait(a_, false)));
     if (shape_ && shape_->spread < kUsualSpread) out_.back().is_usual = true;
+  }
+
+  // The parts in which work goes from rank to rank; 1: only one rank works at a time.
+  [[nodiscard]] static double blocks_of_chain(double by_path, double by_calls) {
+    if (by_path > 0 && by_path < kOneAtATime) return 1;
+    // Other collectives than the one at the end of the chain are in between.
+    if (by_calls < 0.9) return by_path;
+    return by_calls < 2 ? 1 : std::min(by_calls, std::max(2.0, by_path));
+  }
+
+  // A path through p ranks that work in b blocks has b + p - 1 of them; of a function that works elsewhere, too, more.
+  // 0: unknown.
+  [[nodiscard]] double blocks_by_path() const {
+    if (view_.work.empty()) return 0;
+    const PathWork& most = view_.work[0];
+    return most.mean > 0 && most.seconds > most.mean ? (a_.ranks - 1) / (most.seconds / most.mean - 1) : 0;
   }
 
   // Calls of a rank at the site for each call of the collective in which ranks wait most.
@@ -418,8 +457,7 @@ class UnevenWork {
   [[nodiscard]] bool is_closed_cycle() const {
     std::vector<double> waited(a_.ranks);
     for (const WaitSite& site : a_.waiting.call_sites) {
-      if ((site.pattern != "late_sender" && site.pattern != "wrong_order") || site.symbol != waits_.message->symbol)
-        continue;
+      if (!is_for_sender(site) || site.symbol != waits_.message->symbol) continue;
       for (std::uint32_t rank = site.first_waiter; site.waiters > 0 && rank <= site.last_waiter; ++rank)
         waited[rank] = std::max(waited[rank], site.waiting_seconds / site.waiters);
     }

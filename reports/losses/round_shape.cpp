@@ -22,6 +22,7 @@ constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
 constexpr double kHighRound = 0.3;      // of the greatest excess
 constexpr double kInHighRounds = 0.7;   // of the excess
 constexpr double kRegular = 0.7;        // of the distances
+constexpr double kOutliers = 0.03;      // of the rounds, at each end
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
 
 // Time outside MPI and I/O of a rank: rows are groups of ranks, columns snapshots.
@@ -190,6 +191,15 @@ bool is_moving(const Matrix& m) {
   return static_cast<double>(usual->second) >= kRegular * static_cast<double>(m.columns - 1);
 }
 
+// Without outliers: the lowest and the highest values are as low and as high as the next ones.
+std::vector<double> clipped(std::vector<double> values) {
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  const auto outliers = static_cast<std::size_t>(kOutliers * static_cast<double>(values.size()));
+  for (double& each : values) each = std::clamp(each, sorted[outliers], sorted[sorted.size() - 1 - outliers]);
+  return values;
+}
+
 // Means of at most some 20 blocks of equal length: random delays of single rounds cancel out.
 std::vector<double> in_blocks(const std::vector<double>& values) {
   constexpr std::size_t kBlocks = 20;
@@ -201,7 +211,8 @@ std::vector<double> in_blocks(const std::vector<double>& values) {
 }
 
 // The ranks are the same in all rounds: how does their excess change?
-void judge_time(const std::vector<double>& excess, RoundShape& shape) {
+void judge_time(const std::vector<double>& measured, RoundShape& shape) {
+  const std::vector<double> excess = clipped(measured);
   const std::size_t third = excess.size() / 3, count = excess.size();
   const std::vector<double> blocks = in_blocks(excess);
   const double line = line_explains(blocks);

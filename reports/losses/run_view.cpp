@@ -1,6 +1,7 @@
 #include "reports/losses/run_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -11,12 +12,17 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kMostUnknown = 0.3;     // of the path
-constexpr double kMostUnjudged = 0.7;    // of calls and messages: the path cannot follow waits
-constexpr double kFewestTests = 100;     // of a rank at one site: it polls
-constexpr double kHubShare = 0.9;        // of all messages
-constexpr double kHardlyWorks = 0.2;     // of the mean of the others
-constexpr double kSeveralThreads = 1.2;  // samples of all threads ÷ work of the first ones
+constexpr double kMostUnknown = 0.3;                           // of the path
+constexpr double kMostUnjudged = 0.7;                          // of calls and messages: the path cannot follow waits
+constexpr double kFewestTests = 100;                           // of a rank at one site: it polls
+constexpr double kHubShare = 0.9;                              // of all messages
+constexpr double kHardlyWorks = 0.2;                           // of the mean of the others
+constexpr double kLikeTheOthers = 0.1;                         // difference of work, relative
+constexpr double kRunsAlone = 0.9;                             // of the work in a function
+constexpr double kCrowdedCalls = 0.05;                         // of the time in MPI, without a processor
+constexpr double kSmallMessage = 8 * 1024;                     // bytes
+constexpr double kMostOfLeast = 8, kMostSecondsOfCall = 3e-6;  // cost of a small message: ÷ its least; s
+constexpr double kSeveralThreads = 1.2;                        // samples of all threads ÷ work of the first ones
 
 bool tests(const std::string& function) {
   return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
@@ -32,11 +38,26 @@ double without_processor_in_mpi(const RunView& view) {
   return all > 0 ? std::min(1.0, without / all) : 0;
 }
 
+// Where ranks lack processors: a small message costs little more than its least, and a wait without a late rank is as
+// long on the path as elsewhere. What they take longer is such a lack.
+double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
+  if (call.site != nullptr && call.part->function.starts_with("MPI_Wait"))
+    return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
+  const bool is_message = call.part->function.ends_with("end") || call.part->function.ends_with("ecv");
+  if (!is_message || call.site == nullptr || call.bytes_per_call > kSmallMessage) return seconds;
+  double least = call.site->min_seconds;
+  for (const CallSite& site : a.call_sites) {
+    const double bytes = static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
+    if (site.function == call.part->function && bytes <= kSmallMessage && site.min_seconds > 0)
+      least = std::min(least, site.min_seconds);
+  }
+  return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
+}
+
 void add_calls(const Application& a, RunView& view) {
   const double crowded = without_processor_in_mpi(view);
   for (const PathPart& part : a.waiting.critical_path) {
     if (part.kind != "mpi") continue;
-    view.path.processor += part.seconds * crowded;
     PathCall call;
     call.part = &part;
     call.site = find_call_site(a, part);
@@ -58,14 +79,29 @@ void add_calls(const Application& a, RunView& view) {
       call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
       call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
     }
+    if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
+    view.path.processor += part.seconds - call.seconds;
     view.calls.push_back(std::move(call));
   }
   std::ranges::stable_sort(view.calls, std::ranges::greater{}, &PathCall::seconds);
 }
 
+bool is_like_the_others(const std::vector<RankTime>& times, std::uint32_t rank) {
+  double others = 0;
+  for (const RankTime& time : times) others += time.computing;
+  others = (others - times[rank].computing) / static_cast<double>(times.size() - 1);
+  return std::abs(times[rank].computing - others) < kLikeTheOthers * others;
+}
+
+bool works_alone(const Application& a, std::uint32_t rank) {
+  return std::ranges::any_of(a.samples.functions, [&](const SampledFunction& f) {
+    return f.kind == "code" && f.max_rank == rank && f.rank_max > kRunsAlone * f.rank_mean * a.ranks;
+  });
+}
+
 // A rank that exchanges messages with all others, which exchange few among themselves. Edges are of one-sided accesses
 // too, which the rank itself has no part in.
-std::optional<Hub> find_hub(const Application& a) {
+std::optional<Hub> find_hub(const Application& a, const std::vector<RankTime>& times) {
   double calls = 0, accesses = 0;
   for (const FunctionProfile& f : a.mpi) {
     if (f.category == "one-sided") accesses += static_cast<double>(f.calls);
@@ -92,6 +128,7 @@ std::optional<Hub> find_hub(const Application& a) {
   const bool takes = in[most] > 0.3 * of_rank(most) && senders[most] + 1 == a.ranks;
   const bool gives = out[most] > 0.3 * of_rank(most) && receivers[most] + 1 == a.ranks;
   if (all == 0 || of_rank(most) < kHubShare * all || !(takes || gives)) return {};
+  if (a.ranks == 3 && is_like_the_others(times, most) && !works_alone(a, most)) return {};  // the middle of a line
   return Hub{most, takes, gives, of_rank(most) / (a.ranks - 1)};
 }
 
@@ -214,7 +251,7 @@ RunView::RunView(const Application& a) : app(a) {
       waiting.unresolved.critical_path_seconds > kMostUnknown * run || unknown_waits > kMostUnjudged)
     return;
   known = true;
-  hub = find_hub(a);
+  hub = find_hub(a, times);
   workers = workers_of(*this);
   add_calls(a, *this);
   const std::vector<double> beneath = kernel_beneath(a.samples);

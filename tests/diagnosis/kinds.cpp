@@ -2,11 +2,29 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "reports/text/units.hpp"
 #include "tests/diagnosis/programs.hpp"
 
 namespace ardoise::diagnosis {
+
+namespace {
+
+constexpr std::int32_t kStep = 61, kEnd = 62, kForcing = 63;
+
+// The second program: a step for each one of the first program.
+Task partner(Rank& me, std::uint32_t first) {
+  while (true) {
+    const std::int32_t tag = co_await me.recv_tag({"take_fluxes", 45}, from(first));
+    if (tag == kEnd) co_return;
+    co_await me.compute({"other_model", 46}, 7 * kMs);
+    co_await me.allreduce({"other_model", 47}, 8);
+    co_await me.send({"give_forcing", 48}, first, 2 * kKiB, kForcing);
+  }
+}
+
+}  // namespace
 
 Task exchange(Rank& me, const Case& how) {
   constexpr Place kPost{"exchange", 21}, kSend{"exchange", 22};
@@ -22,10 +40,13 @@ Task exchange(Rank& me, const Case& how) {
 
 Task usual(Rank& me, const Case& how) {
   const int inner = how.context == Context::kNestedLoops ? 5 : 1;
+  const bool coupled = how.context == Context::kTwoPrograms && me.rank() < me.size() / 2;
+  if (coupled) co_await me.send({"give_fluxes", 41}, me.size() + me.rank(), 2 * kKiB, kStep);
   for (int i = 0; i < inner; ++i) {
     co_await me.compute({"solve", 11}, 10 * kMs / inner);
     co_await exchange(me, how);
   }
+  if (coupled) co_await me.recv({"take_forcing", 43}, from(me.size() + me.rank()), kForcing);
   if (how.context == Context::kSecondFault && me.rank() == me.size() - 1)
     co_await me.compute({"second_fault", 35}, 0.6 * kMs);
 }
@@ -33,12 +54,28 @@ Task usual(Rank& me, const Case& how) {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> kAll = [] {
     std::vector<Kind> all;
-    for (auto* const list :
-         {kinds_of_work, kinds_of_dependence, kinds_of_calls, kinds_of_files, kinds_of_machines, right_kinds})
+    for (auto* const list : {kinds_of_work, kinds_of_dependence, kinds_of_chains, kinds_of_calls, kinds_of_files,
+                             kinds_of_machines, right_kinds})
       std::ranges::move(list(), std::back_inserter(all));
     return all;
   }();
   return kAll;
+}
+
+const std::vector<Kind>& kinds_on_many_ranks() {
+  static const std::vector<Kind> kSome = [] {
+    const std::set<std::string> codes{
+        "late.static", "late.moving",         "late.growing",  "late.group",   "late.asleep",
+        "serial.rank", "chain.ring",          "chain.serial",  "chain.token",  "hub.root",
+        "prog.none",   "order.late_receiver", "io.rank0",      "io.meta",      "node.oversub",
+        "late.node",   "ovh.create",          "none.balanced", "none.first",   "none.partner",
+        "none.async",  "none.unit",           "none.noise",    "none.barrier", "none.device"};
+    std::vector<Kind> some;
+    std::ranges::copy_if(kinds(), std::back_inserter(some),
+                         [&](const Kind& kind) { return codes.contains(kind.code); });
+    return some;
+  }();
+  return kSome;
 }
 
 const std::vector<Kind>& held_out() {
@@ -48,8 +85,11 @@ const std::vector<Kind>& held_out() {
 
 std::vector<NamedCase> contexts() {
   return {{"alone, 8 ranks", {}},
+          {"3 ranks", {.ranks = 3}},
           {"4 ranks", {.ranks = 4}},
           {"64 ranks", {.ranks = 64}},
+          {"512 ranks, some kinds", {.ranks = 512, .steps = 16}},
+          {"two coupled programs", {.context = Context::kTwoPrograms}},
           {"200 steps", {.steps = 200}},
           {"noise of 5 %", {.noise = 0.05}},
           {"noise of 20 %", {.noise = 0.2}},
@@ -57,6 +97,7 @@ std::vector<NamedCase> contexts() {
           {"nested loops", {.context = Context::kNestedLoops}},
           {"sub-communicators", {.context = Context::kSubCommunicators}},
           {"a loaded machine", {.context = Context::kLoaded}},
+          {"preempted in calls", {.context = Context::kPreempted}},
           {"names of Fortran", {.context = Context::kFortran}}};
 }
 
@@ -81,6 +122,8 @@ Machine machine_for(const Kind& kind, const Case& how) {
   machine.noise = how.noise;
   machine.seed = how.seed;
   if (how.context == Context::kLoaded) machine.crowding = 0.1;
+  if (how.context == Context::kTwoPrograms) machine.partner_ranks = how.ranks / 2;
+  if (how.context == Context::kPreempted) machine.preemption = 30 * kMs;
   if (how.context == Context::kFortran) machine.suffix = "_";
   if (kind.machine && how.fault) kind.machine(machine);
   return machine;
@@ -89,8 +132,14 @@ Machine machine_for(const Kind& kind, const Case& how) {
 // The context is a loss itself, and this finding names it.
 bool is_of_the_context(const reports::Finding& finding, const Case& how) {
   if (how.context == Context::kSecondFault) return finding.text.find("second_fault") != std::string::npos;
-  if (how.context == Context::kLoaded) return finding.id.starts_with("node.");
+  if (how.context == Context::kLoaded || how.context == Context::kPreempted) return finding.id.starts_with("node.");
   return how.noise >= 0.2 && finding.id == "late.noise";
+}
+
+Task first_program(Rank& me, const Kind& kind, const Case& how) {
+  co_await kind.body(me, how);
+  if (how.context == Context::kTwoPrograms && me.rank() < me.size() / 2)
+    co_await me.send({"end_of_coupling", 49}, me.size() + me.rank(), 8, kEnd);
 }
 
 // Runs the program and returns its seconds.
@@ -99,7 +148,8 @@ double run(Simulation& simulation, const Kind& kind, const Case& how) {
   for (std::uint32_t rank = 0; rank < how.ranks; ++rank) (rank % 2 == 0 ? even : odd).push_back(rank);
   (void)simulation.communicator(even);
   (void)simulation.communicator(odd);
-  return simulation.run([&](Rank& me) { return kind.body(me, how); });
+  return simulation.run(
+      [&](Rank& me) { return me.is_partner() ? partner(me, me.rank()) : first_program(me, kind, how); });
 }
 
 }  // namespace

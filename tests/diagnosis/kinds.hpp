@@ -20,6 +20,8 @@ enum class Context {
   kSubCommunicators,  // reductions on the even and the odd ranks, too
   kLoaded,            // ranks wait for a processor for a tenth of their work
   kFortran,           // names of functions end in an underscore
+  kTwoPrograms,       // a second one of half as many ranks takes results of each step and sends others
+  kPreempted,         // ranks lose their processor in some of their calls
 };
 
 struct Case {
@@ -31,13 +33,6 @@ struct Case {
   Context context = Context::kAlone;
 };
 
-// The contexts in which the table of docs/internals/diagnosis.md counts.
-struct NamedCase {
-  std::string name;
-  Case how;
-};
-[[nodiscard]] std::vector<NamedCase> contexts();
-
 struct Kind {
   std::string code;
   std::vector<std::string> findings;  // codes of which the first finding must have one: its own, and equally right ones
@@ -48,8 +43,18 @@ struct Kind {
 };
 
 [[nodiscard]] const std::vector<Kind>& kinds();
+// Those that are also tried on hundreds of ranks.
+[[nodiscard]] const std::vector<Kind>& kinds_on_many_ranks();
 // Written after the rules: how far these carry.
 [[nodiscard]] const std::vector<Kind>& held_out();
+
+// The contexts in which the table of docs/internals/diagnosis.md counts.
+struct NamedCase {
+  std::string name;
+  Case how;
+  [[nodiscard]] const std::vector<Kind>& list() const { return how.ranks > 100 ? kinds_on_many_ranks() : kinds(); }
+};
+[[nodiscard]] std::vector<NamedCase> contexts();
 
 struct Diagnosis {
   double seconds = 0;        // of the run

@@ -45,6 +45,7 @@ auto steps(Step step) {
 
 std::vector<Kind> kinds_of_work();
 std::vector<Kind> kinds_of_dependence();
+std::vector<Kind> kinds_of_chains();
 std::vector<Kind> kinds_of_calls();
 std::vector<Kind> kinds_of_files();
 std::vector<Kind> kinds_of_machines();

@@ -16,6 +16,7 @@ Task nothing_more(Rank&, const Case&, std::uint32_t) { co_return; }
 
 // Neighbours in memory are on different hosts; the right program has them on one.
 Task distant_pairs(Rank& me, const Case& how, std::uint32_t) {
+  if (me.size() % 2 != 0) co_return;
   const std::uint32_t half = me.size() / 2;
   const std::uint32_t pair = how.fault ? (me.rank() + half) % me.size() : me.rank() ^ 1;
   const RequestPointer request = co_await me.irecv({"swap_blocks", 411}, from(pair), 6 * kMiB, 23);

@@ -21,15 +21,16 @@ std::uint64_t tick(double seconds) { return kOrigin + static_cast<std::uint64_t>
 
 }  // namespace
 
-RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling, std::uint32_t host,
-                           std::string suffix)
+RecordedRank::RecordedRank(std::uint32_t rank, std::uint32_t world_ranks, Program program, double sampling,
+                           std::uint32_t host, std::string suffix)
     : rank_(rank),
-      packs_({.rank = rank, .origin_tick = kOrigin}),
+      packs_({.partition = program.number, .rank = rank - program.first_rank, .origin_tick = kOrigin}),
       sampling_(sampling),
       suffix_(std::move(suffix)),
       host_name_("host" + std::to_string(host)),
       random_(rank + 1) {
-  packs_.define(instrument::ProcessDefinition{ranks, rank, 1000 + rank, 0, kOrigin, 1'000'000, 16 << 20, 0, ranks},
+  packs_.define(instrument::ProcessDefinition{world_ranks, rank, 1000 + rank, 0, kOrigin, 1'000'000, 16 << 20,
+                                              program.first_rank, program.ranks},
                 "program"sv, "./program"sv, std::string_view(host_name_), "/"sv);
   packs_.define(instrument::ClockDefinition{kOrigin, 1'700'000'000'000'000'000, 1e9, 0, 1e-9, 0, 40}, "tsc"sv,
                 std::string_view(host_name_));

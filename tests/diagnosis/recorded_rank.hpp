@@ -38,8 +38,13 @@ class RecordedRank {
     std::uint32_t comm = 0;
   };
 
-  // suffix: of all names of functions.
-  RecordedRank(std::uint32_t rank, std::uint32_t ranks, double sampling, std::uint32_t host, std::string suffix);
+  // One of several programs in a world: the number of the program, and its ranks in the world.
+  struct Program {
+    std::uint32_t number = 0, first_rank = 0, ranks = 0;
+  };
+  // rank: in the world; suffix: of all names of functions.
+  RecordedRank(std::uint32_t rank, std::uint32_t world_ranks, Program program, double sampling, std::uint32_t host,
+               std::string suffix);
 
   void define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members);
   Started call(Place place, const Call& call);
@@ -52,6 +57,11 @@ class RecordedRank {
   void compute(Place place, double begin, double end, double kernel_share);
   void compute_in_thread(std::uint32_t thread, Place place, double begin, double end);
   void wait_for_processor(double seconds) { without_processor_ += seconds; }
+  // In a call, which would use CPU time otherwise.
+  void preempt(double seconds) {
+    without_processor_ += seconds;
+    cpu_ -= seconds;
+  }
   [[nodiscard]] std::vector<replay::Pack> finish(double end, std::uint32_t processors_of_host);
 
  private:

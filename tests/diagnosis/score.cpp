@@ -67,10 +67,10 @@ int main(int argc, char** argv) {
       "right cause: first, among three; wrong remedy; right programs with a false alarm; ceilings within 10 % of "
       "the run\n");
   if (words == std::vector<std::string>{"all"}) {
-    for (const auto& [name, how] : contexts()) {
+    for (const NamedCase& context : contexts()) {
       Score score;
-      for (const Kind& kind : kinds()) score.add(kind, diagnose(kind, how));
-      score.print(name);
+      for (const Kind& kind : context.list()) score.add(kind, diagnose(kind, context.how));
+      score.print(context.name);
     }
     return 0;
   }
@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
     for (const NamedCase& each : contexts()) {
       if (each.name == words[1]) context = each;
     }
+    list = &context.list();
     words.erase(words.begin(), words.begin() + 2);
   }
   Score score;

@@ -22,10 +22,18 @@ Rank::Rank(Simulation& simulation, std::uint32_t number, std::uint32_t seed)
     : simulation_(simulation),
       number_(number),
       random_(seed * 7919 + number),
-      recorded_(number, simulation.machine().ranks, simulation.machine().sampling,
+      recorded_(number, simulation.machine().ranks + simulation.machine().partner_ranks,
+                {is_partner(), is_partner() ? simulation.machine().ranks : 0, size()}, simulation.machine().sampling,
                 number / simulation.machine().ranks_per_host, simulation.machine().suffix) {}
 
-std::uint32_t Rank::size() const { return simulation_.machine().ranks; }
+bool Rank::is_partner() const { return number_ >= simulation_.machine().ranks; }
+std::uint32_t Rank::rank() const { return is_partner() ? number_ - simulation_.machine().ranks : number_; }
+std::uint32_t Rank::size() const {
+  return is_partner() ? simulation_.machine().partner_ranks : simulation_.machine().ranks;
+}
+std::uint32_t Rank::communicator(std::uint32_t comm) const {
+  return comm != 0 || simulation_.machine().partner_ranks == 0 ? comm : is_partner() ? 2 : 1;
+}
 double Rank::now() const { return simulation_.now(); }
 
 void Rank::resume_at(double time) {
@@ -46,6 +54,15 @@ double Rank::time_of(double seconds) {
   const Machine& machine = simulation_.machine();
   const double noise = std::normal_distribution<>(0, machine.noise)(random_);
   return seconds * std::max(0.2, 1 + noise) * (machine.slowness ? machine.slowness(number_) : 1);
+}
+
+double Rank::preemption() {
+  const double mean = simulation_.machine().preemption;
+  if (mean == 0 || now() < next_preemption_) return 0;
+  const double seconds = next_preemption_ == 0 ? 0 : 1e-3 + 2e-3 * random();
+  next_preemption_ = now() + seconds + 2 * mean * random();
+  recorded_.preempt(seconds);
+  return seconds;
 }
 
 Rank::Done Rank::compute(Place place, double seconds, double kernel_share) {
@@ -87,7 +104,7 @@ Rank::Done Rank::wait_for_processor(double seconds) {
 void Rank::wait_until(std::vector<RequestPointer> requests, Wanted wanted, std::function<void(double)> then) {
   for (const RequestPointer& request : requests)
     if (request->awaited) std::exchange(request->awaited, {})(now());
-  waiting_ = Waiting{std::move(requests), wanted, now() + simulation_.machine().call, std::move(then)};
+  waiting_ = Waiting{std::move(requests), wanted, now() + simulation_.machine().call + preemption(), std::move(then)};
   simulation_.at(waiting_->earliest, [this] { check_waiting(); });
 }
 
@@ -264,7 +281,8 @@ Rank::Operation<bool> Rank::test(Place place, RequestPointer request) {
 // ---- collectives
 
 Rank::Done Rank::collective(Place place, FunctionId function, std::uint64_t sent, std::uint64_t received,
-                            std::optional<std::uint32_t> root, bool to_root, std::uint32_t comm) {
+                            std::optional<std::uint32_t> root, bool to_root, std::uint32_t of) {
+  const std::uint32_t comm = communicator(of);
   return operation([=, this] {
     const Machine& machine = simulation_.machine();
     const auto members = static_cast<std::uint32_t>(simulation_.members_[comm].size());
@@ -287,28 +305,29 @@ Rank::Done Rank::allreduce(Place place, std::uint64_t bytes, std::uint32_t comm)
   return collective(place, FunctionId::kAllreduce, bytes, bytes, std::nullopt, false, comm);
 }
 Rank::Done Rank::alltoall(Place place, std::uint64_t bytes_to_each, std::uint32_t comm) {
-  const std::uint64_t all = bytes_to_each * simulation_.members_[comm].size();
+  const std::uint64_t all = bytes_to_each * simulation_.members_[communicator(comm)].size();
   return collective(place, FunctionId::kAlltoall, all, all, std::nullopt, false, comm);
 }
 Rank::Done Rank::bcast(Place place, std::uint64_t bytes, std::uint32_t root, std::uint32_t comm) {
-  const bool is_root = simulation_.members_[comm][root] == number_;
+  const bool is_root = simulation_.members_[communicator(comm)][root] == number_;
   return collective(place, FunctionId::kBcast, is_root ? bytes : 0, is_root ? 0 : bytes, root, false, comm);
 }
 Rank::Done Rank::reduce(Place place, std::uint64_t bytes, std::uint32_t root, std::uint32_t comm) {
-  const bool is_root = simulation_.members_[comm][root] == number_;
+  const bool is_root = simulation_.members_[communicator(comm)][root] == number_;
   return collective(place, FunctionId::kReduce, bytes, is_root ? bytes : 0, root, true, comm);
 }
 Rank::Done Rank::gather(Place place, std::uint64_t bytes, std::uint32_t root, std::uint32_t comm) {
-  const bool is_root = simulation_.members_[comm][root] == number_;
-  return collective(place, FunctionId::kGather, bytes, is_root ? bytes * simulation_.members_[comm].size() : 0, root,
-                    true, comm);
+  const bool is_root = simulation_.members_[communicator(comm)][root] == number_;
+  return collective(place, FunctionId::kGather, bytes,
+                    is_root ? bytes * simulation_.members_[communicator(comm)].size() : 0, root, true, comm);
 }
 
 Rank::Done Rank::duplicate(Place place, double seconds) {
   return operation([=, this] {
     const double begin = now(), freeing = simulation_.machine().call;
-    simulation_.join(0, number_, std::nullopt, false, seconds, [=, this](double end) {
-      recorded_.call(place, {FunctionId::kComm_dup, Shape::kCollective, begin, end});
+    const std::uint32_t comm = communicator(0);
+    simulation_.join(comm, number_, std::nullopt, false, seconds, [=, this](double end) {
+      recorded_.call(place, {FunctionId::kComm_dup, Shape::kCollective, begin, end, kNoPeer, 0, 0, comm});
       recorded_.call(place, {FunctionId::kComm_free, Shape::kCollective, end, end + freeing});
       resume_at(end + freeing);
     });
@@ -351,7 +370,7 @@ Rank::Done Rank::write_at_all(Place place, const std::string& file, std::uint64_
     const Machine& machine = simulation_.machine();
     const double begin = now(), all = static_cast<double>(bytes * machine.ranks);
     const double cost = machine.file_call + all / machine.disk_bandwidth;
-    simulation_.join(0, number_, std::nullopt, false, cost, [=, this](double end) {
+    simulation_.join(communicator(0), number_, std::nullopt, false, cost, [=, this](double end) {
       recorded_.mpi_file_call(place, FunctionId::kFile_write_at_all, file, begin, end, bytes);
       resume_at(end);
     });
@@ -389,12 +408,16 @@ Rank::Done Rank::sync(Place place, const std::string& file, double seconds) {
 
 // ---- the machine
 
-Simulation::Simulation(const Machine& machine) : machine_(machine), mailboxes_(machine.ranks) {
-  for (std::uint32_t rank = 0; rank < machine.ranks; ++rank)
+Simulation::Simulation(const Machine& machine) : machine_(machine), mailboxes_(machine.ranks + machine.partner_ranks) {
+  std::vector<std::uint32_t> all, programs[2];
+  for (std::uint32_t rank = 0; rank < mailboxes_.size(); ++rank) {
     ranks_.push_back(std::make_unique<Rank>(*this, rank, machine.seed));
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t rank = 0; rank < machine.ranks; ++rank) all.push_back(rank);
+    all.push_back(rank);
+    programs[rank < machine.ranks ? 0 : 1].push_back(rank);
+  }
   (void)communicator(std::move(all));
+  if (machine.partner_ranks == 0) return;
+  for (auto& members : programs) (void)communicator(std::move(members));
 }
 
 Simulation::~Simulation() = default;
@@ -511,7 +534,14 @@ double Simulation::run(const Body& body) {
 }
 
 reports::Run Simulation::analyze() {
-  replay::Session session({{0, "program", machine_.ranks}});
+  std::vector<knowledge_sources::Program> programs{{0, "program", machine_.ranks}};
+  if (machine_.partner_ranks != 0) {
+    const std::uint32_t all = machine_.ranks + machine_.partner_ranks;
+    programs.push_back({1, "partner", machine_.partner_ranks});
+    programs[0].place = {0, all};
+    programs[1].place = {machine_.ranks, all};
+  }
+  replay::Session session(std::move(programs));
   for (const auto& rank : ranks_) session.submit(rank->recorded_.finish(rank->ended_, machine_.processors_per_host));
   return session.finish();
 }

@@ -30,6 +30,7 @@ namespace ardoise::diagnosis {
 // Costs in seconds and bytes a second.
 struct Machine {
   std::uint32_t ranks = 4;
+  std::uint32_t partner_ranks = 0;  // of a second program in the same world; their numbers follow
   double call = 0.5e-6;  // least time of an MPI call
   double latency = 2e-6;
   double bandwidth = 4e9;      // of one message
@@ -44,6 +45,7 @@ struct Machine {
   double disk_bandwidth = 2e9;    // of all ranks together
   double noise = 0.01;            // of work: standard deviation, relative
   double crowding = 0;            // share of work for which a rank waits for a processor, on average
+  double preemption = 0;          // mean time after which a rank loses its processor in a call, for 1 to 3 ms; 0: never
   // Work of a rank takes so many times as long; empty: 1.
   std::function<double(std::uint32_t rank)> slowness = {};
   std::string suffix;      // of all names of functions, as Fortran compilers append
@@ -84,8 +86,9 @@ class Rank {
 
   Rank(Simulation& simulation, std::uint32_t number, std::uint32_t seed);
 
-  [[nodiscard]] std::uint32_t rank() const { return number_; }
+  [[nodiscard]] std::uint32_t rank() const;  // in its program, which has so many ranks
   [[nodiscard]] std::uint32_t size() const;
+  [[nodiscard]] bool is_partner() const;  // of the second program
   [[nodiscard]] double now() const;
   // Equal in all runs with the same seed; differs between ranks.
   [[nodiscard]] double random() { return std::uniform_real_distribution<>(0, 1)(random_); }
@@ -109,7 +112,7 @@ class Rank {
   Operation<bool> test(Place place, RequestPointer request);
   [[nodiscard]] std::int32_t last_source() const { return last_source_; }  // of the last receive
 
-  // On a communicator of Simulation::communicator(); 0 is the world. Roots are ranks of the communicator.
+  // On a communicator of Simulation::communicator(); 0 is that of the program. Roots are ranks of the communicator.
   Done barrier(Place place, std::uint32_t comm = 0);
   Done allreduce(Place place, std::uint64_t bytes, std::uint32_t comm = 0);
   Done alltoall(Place place, std::uint64_t bytes_to_each, std::uint32_t comm = 0);
@@ -147,6 +150,8 @@ class Rank {
   RequestPointer post_send(std::uint32_t to, std::uint64_t bytes, std::int32_t tag, bool blocks);
   void start_receive(Place place, std::int32_t from, std::int32_t tag, bool probes, std::function<void()> then);
   [[nodiscard]] double time_of(double seconds);  // of work, with noise
+  [[nodiscard]] double preemption();             // seconds in a call without a processor
+  [[nodiscard]] std::uint32_t communicator(std::uint32_t comm) const;  // 0 replaced by that of the program
   [[nodiscard]] double latency_to(std::uint32_t other) const;
   [[nodiscard]] double bandwidth_to(std::uint32_t other) const;
   RequestPointer post_receive(std::int32_t from, std::int32_t tag);
@@ -163,6 +168,7 @@ class Rank {
   std::optional<Waiting> waiting_;
   std::int32_t last_source_ = -1, last_tag_ = 0;
   double ended_ = 0;
+  double next_preemption_ = 0;
 };
 
 using Body = std::function<Task(Rank&)>;

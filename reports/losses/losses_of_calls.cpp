@@ -70,9 +70,9 @@ class CostlyCalls {
                     .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
   }
   // "300 calls of MPI_Bcast, called from f (x.c:1), each of 8 B"
-  [[nodiscard]] static std::string calls_in_words(const PathCall& call) {
+  [[nodiscard]] std::string calls_in_words(const PathCall& call) const {
     return fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
-                       name_of_call(call),
+                       name_of_call(a_, call),
                        call.bytes_per_call > 0 ? fmt::format(", {} each", human_bytes(call.bytes_per_call)) : "");
   }
 
@@ -293,7 +293,7 @@ class CostlyCalls {
     const double mean = 2 * all / a_.ranks;
     if (!(in + out > 0) || in + out < kMoreThanMean * mean) return false;
     const bool alone = call.site != nullptr && call.site->ranks == 1;
-    const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(call);
+    const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(a_, call);
     if (alone && to.size() == a_.ranks - 1 && out > 0.9 * (in + out) && most_to < 2 * least_to) {
       add("ovh.hand", call,
           fmt::format("{} sends the same amount to each other rank, one after the other, in {}{}", who, words,
@@ -341,12 +341,12 @@ class CostlyCalls {
     if (waited + operations * start->mean_seconds >= kAtOnce * flight) {
       add("prog.false_overlap", call,
           fmt::format("Transfers that {} starts are waited for at once, in {}: nothing is done while they run", started,
-                      name_of_call(call)));
+                      name_of_call(a_, call)));
     } else {
       add("prog.none", call,
           fmt::format("Transfers that {} starts move only in {}: {} of the time from start to end is in the wait, "
                       "though ranks work for {} in between",
-                      started, name_of_call(call), human_share(waited / flight),
+                      started, name_of_call(a_, call), human_share(waited / flight),
                       human_seconds((flight - waited) / operations)));
     }
     return true;

@@ -303,7 +303,7 @@ class FileLosses {
          .own_seconds = call.wait_free,
          .bucket = Bucket::transfer,
          .text = fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
-                             name_of_call(call),
+                             name_of_call(a_, call),
                              moves ? fmt::format(", {} each on average", human_bytes(call.bytes_per_call)) : ""),
          .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
   }

@@ -31,10 +31,12 @@ std::string name_of_work(const Application& a, const PathWork& work) {
   return in_sentence(name_as_sampled(a.samples, work.part->symbol, work.part->source_file, work.part->line));
 }
 
-std::string name_of_call(const PathCall& call) {
+std::string name_of_call(const Application& a, const PathCall& call) {
   const bool known = !call.part->symbol.empty() || !call.part->source_file.empty();
   if (known) return called_from(call.part->function, in_sentence(name_of(*call.part)));
-  return called_from(call.part->function, call.site == nullptr ? "" : in_sentence(name_of(*call.site)));
+  if (call.site == nullptr) return called_from(call.part->function, "");
+  const std::string callers = call.site->symbol.empty() ? callers_in_sentence(a, *call.site) : "";
+  return called_from(call.part->function, in_sentence(name_of(*call.site)) + callers);
 }
 
 std::string name_of_site(const WaitSite& site) { return called_from(site.function, in_sentence(name_of(site))); }

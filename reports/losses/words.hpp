@@ -16,7 +16,7 @@ namespace ardoise::reports {
 [[nodiscard]] std::string name_of_work(const Application& application, const PathWork& work);
 
 // "MPI_Allreduce, called from residual (heat.c:31)"; without a known caller the function alone.
-[[nodiscard]] std::string name_of_call(const PathCall& call);
+[[nodiscard]] std::string name_of_call(const Application& application, const PathCall& call);
 [[nodiscard]] std::string name_of_site(const WaitSite& site);
 
 // The call site with most waiting; nullptr: none.

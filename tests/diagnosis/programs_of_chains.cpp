@@ -1,4 +1,5 @@
-// More shapes of chains of waits: as real programs have them, where the first shapes of the other lists did not suffice.
+// More shapes of chains of waits: as real programs have them, where the first shapes of the other lists did not
+// suffice.
 #include "tests/diagnosis/programs.hpp"
 
 namespace ardoise::diagnosis {
@@ -28,8 +29,7 @@ Task along_a_line(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault) co_return;
   Requests requests;
   if (me.rank() > 0) requests.push_back(co_await me.irecv({"shift_line", 714}, from(me.rank() - 1), kBytes, 42));
-  if (me.rank() + 1 < me.size())
-    requests.push_back(co_await me.isend({"shift_line", 715}, me.rank() + 1, kBytes, 42));
+  if (me.rank() + 1 < me.size()) requests.push_back(co_await me.isend({"shift_line", 715}, me.rank() + 1, kBytes, 42));
   co_await me.waitall({"shift_line", 716}, requests);
 }
 

@@ -54,21 +54,18 @@ RequestTable::Node* RequestTable::allocate() {
   return node;
 }
 
-RequestTable::Node* RequestTable::node_for(std::uint64_t handle) {
+RequestTable::Place RequestTable::place_for(std::uint64_t handle) {
   const bool shared = is_shared(handle);
-  Node** link = shared ? queue_.end : find(handle);
+  Node** at = shared ? queue_.end : find(handle);
   // Without concurrency, the end of an old entry with this handle was not seen.
-  if (!shared && *link != nullptr && !locked_) return *link;
-  if (!shared && buckets_ == nullptr) return nullptr;
+  if (!shared && *at != nullptr && !locked_) return {*at, nullptr};
+  if (!shared && buckets_ == nullptr) return {nullptr, nullptr};
   Node* const node = allocate();
-  if (node == nullptr) return nullptr;
+  if (node == nullptr) return {nullptr, nullptr};
   node->handle = handle;
   node->next = nullptr;
-  ++size_;
-  while (*link != nullptr) link = &(*link)->next;
-  *link = node;
-  if (shared) queue_.end = &node->next;
-  return node;
+  while (*at != nullptr) at = &(*at)->next;
+  return {node, at};
 }
 
 RequestTable::Node** RequestTable::find_shared(std::uint32_t thread) {

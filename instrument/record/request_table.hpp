@@ -51,9 +51,11 @@ class RequestTable {
   template <class Make>
   bool post_made(std::uint64_t handle, const Make& make) {
     const Guard guard(*this);
-    Node* const node = node_for(handle);
-    if (node != nullptr) node->request = make();
-    return node != nullptr;
+    const Place place = place_for(handle);
+    if (place.node == nullptr) return false;
+    place.node->request = make();
+    link(place);
+    return true;
   }
   bool post(std::uint64_t handle, const Request& request) {
     return post_made(handle, [&] { return request; });
@@ -102,7 +104,18 @@ class RequestTable {
   };
 
   void lock();
-  Node* node_for(std::uint64_t handle);  // of a new request, linked
+  struct Place {
+    Node* node;   // nullptr: out of memory
+    Node** link;  // where a new node belongs; nullptr: the node replaces an old request
+  };
+  Place place_for(std::uint64_t handle);
+  void link(const Place& place) {
+    if (place.link == nullptr) return;
+    std::atomic_signal_fence(std::memory_order_release);  // the process may die here: what is linked is whole
+    *place.link = place.node;
+    if (place.link == queue_.end) queue_.end = &place.node->next;
+    ++size_;
+  }
   Node* allocate();
   Node** bucket(std::uint64_t handle);
   Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null

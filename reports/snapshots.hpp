@@ -62,10 +62,11 @@ struct SnapshotSeries {
   std::vector<double> seconds, longest_seconds;  // longest: maximum over ranks
   std::vector<double> mpi_seconds, io_seconds;
   std::vector<double> waiting_seconds;  // the known part of mpi_seconds
-  // Time outside MPI and I/O, and waiting, by groups of consecutive ranks: [group * snapshots + snapshot]; "timer":
-  // none.
+  // Time outside MPI and I/O, and waiting, by groups of consecutive ranks: [group * snapshots + snapshot], means over
+  // the ranks of a group; "timer": none.
   std::uint32_t groups = 0, ranks_per_group = 1;
   std::vector<double> own_seconds, group_waiting_seconds;
+  std::vector<double> group_longest_seconds;  // own time of the slowest rank of the group; empty: groups of one rank
   std::vector<double> group_bytes, group_calls, group_io_seconds;  // likewise, of MPI and in I/O; empty: zeros
   std::vector<SnapshotCalls> calls;         // the most expensive, by seconds, descending; then the entry for all others
   std::vector<SnapshotFunction> functions;  // likewise, without an entry for others

@@ -84,6 +84,7 @@ class UnevenWork {
     slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
     if (shape_ && !std::ranges::binary_search(shape_->in_step, slowest_)) shape_.reset();
     if (shape_ && view.path.processor > shape_->imbalance) distrust_shape();
+    if (shape_ && shape_->series->ranks_per_group > 1) keep_late_ranks(shape_->ranks);
   }
 
   void find() {
@@ -94,8 +95,7 @@ class UnevenWork {
     if (is_farm()) return farm(left);
     // Uneven work of ranks that wait for each other after each round; the rest is dependence.
     const double of_totals = std::max(0.0, useful_[slowest_] - view_.mean_work);
-    // Rounds of groups of ranks hide the most part of one rank's excess.
-    const double uneven = std::min(left, shape_ ? std::max(shape_->imbalance, of_totals) : of_totals);
+    const double uneven = std::min(left, shape_ ? shape_->imbalance : of_totals);
     const double dependence = left - uneven;
     if (uneven >= dependence) {
       late(view_.share(dependence) > kMuch ? uneven : left);
@@ -235,8 +235,7 @@ class UnevenWork {
       if (shape_->shape == Shape::moving || shape_->shape == Shape::random) return late_in_turn(ceiling);
       if (shape_->shape != Shape::steady) return late_over_time(ceiling);
     }
-    const bool by_rounds = shape_ && !shape_->ranks.empty() && shape_->series->ranks_per_group == 1;
-    const std::vector<std::uint32_t> ranks = by_rounds ? shape_->ranks : late_ranks();
+    const std::vector<std::uint32_t> ranks = shape_ && !shape_->ranks.empty() ? shape_->ranks : late_ranks();
     const auto extra = extra_work(a_, slowest_);
     if (!runs_alone() && late_on_host(ceiling)) return;
     const bool one = ranks.size() == 1;
@@ -247,6 +246,13 @@ class UnevenWork {
     add(group ? "late.group" : "late.static", ceiling, ranks, work + where_others_wait(a_, one));
     // A few ranks have less than the rest: parts of work may not be divisible.
     if (4 * ranks.size() >= 3 * std::size_t{a_.ranks}) out_.back().is_usual = true;
+  }
+
+  // The late ones of groups of ranks.
+  void keep_late_ranks(std::vector<std::uint32_t>& ranks) const {
+    const std::vector<std::uint32_t> late = late_ranks();
+    std::erase_if(ranks, [&](std::uint32_t rank) { return !std::ranges::binary_search(late, rank); });
+    if (ranks.empty()) ranks = late;
   }
 
   // "Rank 2 works for 509 ms, the mean is 326 ms. Only rank 2 runs boundary_cells (heat.c:44): 209 ms of CPU time".

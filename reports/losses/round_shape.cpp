@@ -25,10 +25,12 @@ constexpr double kRegular = 0.7;        // of the distances
 constexpr double kOutliers = 0.03;      // of the rounds, at each end
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
 
-// Time outside MPI and I/O of a rank: rows are groups of ranks, columns snapshots.
+// Time outside MPI and I/O of a rank: rows are ranks, columns snapshots. Of many ranks, rows are the slowest ones of
+// groups.
 struct Matrix {
   std::size_t rows = 0, columns = 0;
-  std::vector<double> cells, means;     // means: of columns
+  std::vector<double> cells, means;     // means: over rows, of columns
+  std::vector<double> rank_means;       // over all ranks
   std::vector<std::uint32_t> group_of;  // by row
   [[nodiscard]] double at(std::size_t row, std::size_t column) const { return cells[row * columns + column]; }
   [[nodiscard]] double excess(std::size_t row, std::size_t column) const { return at(row, column) - means[column]; }
@@ -39,16 +41,26 @@ std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s) {
   Matrix m;
   m.columns = range.end - range.begin;
   if (m.columns < kFewestSnapshots || s.own_seconds.size() != s.groups * s.seconds.size()) return {};
+  const bool has_longest = s.group_longest_seconds.size() == s.own_seconds.size();
+  const std::vector<double>& cells = has_longest ? s.group_longest_seconds : s.own_seconds;
+  m.rank_means.resize(m.columns);
+  double all_ranks = 0;
   for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {
-    const std::span<const double> own(s.own_seconds.data() + group * s.seconds.size() + range.begin, m.columns);
+    const std::size_t begin = group * s.seconds.size() + range.begin;
+    const std::span<const double> own(s.own_seconds.data() + begin, m.columns);
     // A group without ranks in step.
     if (std::ranges::all_of(own, [](double each) { return each == 0; })) continue;
     const double ranks = std::min(s.ranks_per_group, a.ranks - group * s.ranks_per_group);
-    for (const double each : own) m.cells.push_back(each / ranks);
+    all_ranks += ranks;
+    for (std::size_t column = 0; column < m.columns; ++column) {
+      m.cells.push_back(cells[begin + column]);
+      m.rank_means[column] += own[column] * ranks;
+    }
     m.group_of.push_back(group);
   }
   m.rows = m.group_of.size();
   if (m.rows < 2) return {};
+  for (double& each : m.rank_means) each /= all_ranks;
   m.means.resize(m.columns);
   for (std::size_t row = 0; row < m.rows; ++row) {
     for (std::size_t column = 0; column < m.columns; ++column)
@@ -169,26 +181,32 @@ Matrix folded(const Matrix& m, std::size_t first, std::size_t length) {
   sums.columns = (m.columns - first) / length;
   sums.group_of = m.group_of;
   sums.means.resize(sums.columns);
+  sums.rank_means.resize(sums.columns);
   sums.cells.resize(sums.rows * sums.columns);
   for (std::size_t column = 0; column < sums.columns; ++column) {
     for (std::size_t i = 0; i < length; ++i) {
       const std::size_t of = first + column * length + i;
       sums.means[column] += m.means[of];
+      sums.rank_means[column] += m.rank_means[of];
       for (std::size_t row = 0; row < m.rows; ++row) sums.cells[row * sums.columns + column] += m.at(row, of);
     }
   }
   return sums;
 }
 
-// Late ranks come back, or the lateness goes on by the same distance.
-bool is_moving(const Matrix& m) {
+// Late ranks come back, or the lateness goes on by the same distance; of groups of ranks, by one group more or less.
+bool is_moving(const Matrix& m, bool of_groups) {
   for (std::size_t lag = 1; lag <= m.columns / 2; ++lag) {
     if (correlation(m, lag) >= kReturns) return true;
   }
   std::map<std::size_t, std::size_t> steps;
   for (std::size_t k = 1; k < m.columns; ++k) ++steps[(slowest(m, k) + m.rows - slowest(m, k - 1)) % m.rows];
-  const auto usual = std::ranges::max_element(steps, {}, [](const auto& each) { return each.second; });
-  return static_cast<double>(usual->second) >= kRegular * static_cast<double>(m.columns - 1);
+  std::size_t usual = 0;
+  for (const auto& [step, count] : steps) {
+    const auto next = steps.find((step + 1) % m.rows);
+    usual = std::max(usual, count + (of_groups && next != steps.end() ? next->second : 0));
+  }
+  return static_cast<double>(usual) >= kRegular * static_cast<double>(m.columns - 1);
 }
 
 // Without outliers: the lowest and the highest values are as low and as high as the next ones.
@@ -257,13 +275,16 @@ std::optional<RoundShape> round_shape(const Application& a) {
       shape.in_step.push_back(group * series->ranks_per_group + i);
   }
   std::vector<double> sums(m.rows);
+  double most_sum = 0;
   for (std::size_t column = 0; column < m.columns; ++column) {
-    shape.imbalance += m.excess(slowest(m, column), column);
+    const std::size_t late = slowest(m, column);
+    shape.imbalance += m.at(late, column) - m.rank_means[column];
+    most_sum += m.excess(late, column);
     for (std::size_t row = 0; row < m.rows; ++row) sums[row] += m.excess(row, column);
   }
   const double latest = std::ranges::max(sums);
-  if (latest < kSameRanks * shape.imbalance) {
-    shape.shape = is_moving(m) ? Shape::moving : Shape::random;
+  if (latest < kSameRanks * most_sum) {
+    shape.shape = is_moving(m, series->ranks_per_group > 1) ? Shape::moving : Shape::random;
     return shape;
   }
   std::vector<double> excess(m.columns);

@@ -213,7 +213,7 @@ TEST(Diagnosis, LossesOfOneOfTwoCoupledProgramsAreNamedFirst) {
 // Late ranks of groups whose rounds are summed up are not told apart; the others are named.
 TEST(Diagnosis, LossesOf512RanksAreNamed) {
   EXPECT_THAT(missed(kinds_on_many_ranks(), {.ranks = 512, .steps = 16}),
-              ::testing::IsSubsetOf({"late.moving", "late.growing", "late.group", "ovh.create"}));
+              ::testing::IsSubsetOf({"late.growing", "late.group", "ovh.create"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Diagnosis, EveryKind, ::testing::Range(std::size_t{0}, kinds().size()),

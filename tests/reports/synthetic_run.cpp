@@ -305,6 +305,7 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
     for (std::size_t i = 0; i < kept; ++i) {
       const double share = static_cast<double>(i) / static_cast<double>(kept);
       s.own_seconds.push_back((group * 8 >= 7 * s.groups ? 0.3 + 0.4 * share : 0.68) * s.seconds[i]);
+      s.group_longest_seconds.push_back(1.05 * s.own_seconds.back());
       s.group_bytes.push_back(4e6 * static_cast<double>(s.rounds[i]) * (group == 0 || group + 1 == s.groups ? 1 : 2));
       s.group_calls.push_back(10 * static_cast<double>(s.rounds[i]));
       s.group_waiting_seconds.push_back(0.2 * s.seconds[i]);

@@ -237,6 +237,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   for (auto* const list : {&series.own_seconds, &series.group_waiting_seconds, &series.group_bytes, &series.group_calls,
                            &series.group_io_seconds})
     list->assign(series.groups * count, 0);
+  if (series.ranks_per_group > 1) series.group_longest_seconds.assign(series.groups * count, 0);
   std::vector<std::uint32_t> ranks_of_group(series.groups);
   for (const RankCut& cut : cuts) ++ranks_of_group[cut.rank / series.ranks_per_group];
 
@@ -288,6 +289,10 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       series.waiting_seconds[at] += times.waiting[at] / in_step;
       series.longest_seconds[at] = std::max(series.longest_seconds[at], times.all[at]);
       series.own_seconds[group * count + at] += times.own[at] / ranks_of_group[group];
+      if (!series.group_longest_seconds.empty()) {
+        double& longest = series.group_longest_seconds[group * count + at];
+        longest = std::max(longest, times.own[at]);
+      }
       series.group_bytes[group * count + at] += times.bytes[at] / ranks_of_group[group];
       series.group_calls[group * count + at] += times.calls[at] / ranks_of_group[group];
       series.group_io_seconds[group * count + at] += times.io[at] / ranks_of_group[group];

@@ -139,7 +139,7 @@ struct MpiRecorder::Event : Ended {
     peer = format_peer(status.MPI_SOURCE);
     tag = format_tag(status.MPI_TAG);
   }
-  // What is known only at the end.
+  // Takes the values that are known only at the end of the call.
   void take_outcome(Role role) {
     const bool receives = role == Role::kReceive || role == Role::kPostReceive || role == Role::kProbe;
     if (role == Role::kCompletes || (role == Role::kProbe && call.completed_count != 1)) {

@@ -46,8 +46,8 @@ class RequestTable {
   // The handle of requests that are complete from the start; 0: none. Set before the first post.
   void set_shared(std::uint64_t handle) { shared_ = handle; }
 
-  // False: out of memory, the request stays unknown. make() returns the Request, which is written in place: a copy of
-  // words that were stored a moment ago takes longer than all the rest.
+  // False: out of memory, the request stays unknown. make() returns the Request, which is written in place: that
+  // spares the hot path a copy of words that were stored a moment ago.
   template <class Make>
   bool post_made(std::uint64_t handle, const Make& make) {
     const Guard guard(*this);

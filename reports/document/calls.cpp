@@ -32,7 +32,7 @@ Cell moved_per_call(const FunctionProfile& f) {
                                       : Cell{};
 }
 
-// Adds the callers of the calling function below its name, if there are several.
+// Adds the callers of the calling function below its name, if there are several or it has no name.
 Cell with_callers(const Application& a, const CallSite& site, Cell cell) {
   const auto callers = callers_of(a.samples, site);
   double all = 0;

@@ -38,8 +38,8 @@ double without_processor_in_mpi(const RunView& view) {
   return all > 0 ? std::min(1.0, without / all) : 0;
 }
 
-// Where ranks lack processors: a small message costs little more than its least, and a wait without a late rank is as
-// long on the path as elsewhere. The rest of their time is such a lack.
+// For ranks that lack processors: a small message costs little more than its least, and a wait without a late rank is
+// as long on the path as elsewhere. The rest of their time is counted as lack of a processor.
 double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
   if (call.site != nullptr && call.part->function.starts_with("MPI_Wait"))
     return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));

@@ -43,7 +43,7 @@ struct Kind {
 };
 
 [[nodiscard]] const std::vector<Kind>& kinds();
-// Those that are also tried on hundreds of ranks.
+// Kinds that are also tried on hundreds of ranks.
 [[nodiscard]] const std::vector<Kind>& kinds_on_many_ranks();
 // Written after the rules: how far these carry.
 [[nodiscard]] const std::vector<Kind>& held_out();

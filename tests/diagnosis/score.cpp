@@ -75,20 +75,16 @@ int main(int argc, char** argv) {
     return 0;
   }
   NamedCase context = contexts().front();
-  const std::vector<Kind>* list = &kinds();
-  if (!words.empty() && words[0] == "held-out") {
-    list = &held_out();
-    words.erase(words.begin());
-  }
+  const bool is_held_out = !words.empty() && words[0] == "held-out";
+  if (is_held_out) words.erase(words.begin());
   if (words.size() >= 2 && words[0] == "in") {
     for (const NamedCase& each : contexts()) {
       if (each.name == words[1]) context = each;
     }
-    list = &context.list();
     words.erase(words.begin(), words.begin() + 2);
   }
   Score score;
-  for (const Kind& kind : *list) {
+  for (const Kind& kind : is_held_out ? held_out() : context.list()) {
     if (!words.empty() && std::ranges::find(words, kind.code) == words.end()) continue;
     const Diagnosis result = diagnose(kind, context.how);
     score.add(kind, result);

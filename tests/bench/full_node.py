@@ -27,7 +27,8 @@ def launch(options, folder, kind, rounds, way):
     line = ["mpirun", "-n", str(options.ranks), f"{options.build}/bin/full_node_loop", kind, str(rounds)]
     if WAYS[way] is not None:
         line = [f"{options.build}/bin/ardoise", "--quiet", "--no-report", "--output", f"{folder}/report", *WAYS[way], *line]
-    environment = dict(os.environ)
+    # As a user has it: neither polling nor placement is set from outside.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMPI_MCA_")}
     if os.geteuid() == 0:
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()

@@ -24,13 +24,26 @@ bool is_volume(const Loss& loss) {
   return loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume";
 }
 
+// Ranks without a processor make calls longer, and others late: such losses may be theirs.
+bool may_be_load(const Loss& loss) {
+  return loss.bucket == Bucket::processor || loss.bucket == Bucket::transfer || loss.code == "late.noise" ||
+         loss.code == "late.moving" || loss.code == "hub.tail" || loss.code.starts_with("chain.");
+}
+
+// Share of the run. Losses that load does not make are as large without it, in a run that is shorter.
+double share_of(const Loss& loss, const RunView& view) {
+  constexpr double kLeast = 0.1;  // of the run
+  const double without = std::max(view.run - view.path.processor, kLeast * view.run);
+  return may_be_load(loss) || !(view.run > 0) ? view.share(loss.ceiling) : std::min(1.0, loss.ceiling / without);
+}
+
 Finding finding_of(const Loss& loss, const RunView& view) {
-  const double share = view.share(loss.ceiling);
+  const double share = share_of(loss, view);
   Finding finding{loss.code,
                   loss.is_usual || (is_volume(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
                   share,
                   fmt::format("{}. At most {} of {} ({}) can be won back.", loss.text, human_seconds(loss.ceiling),
-                              human_seconds(view.run), human_share(share)),
+                              human_seconds(view.run), human_share(view.share(loss.ceiling))),
                   loss.advice,
                   loss.evidence};
   if (const LossCode* const code = find_loss_code(loss.code); code != nullptr && finding.advice.empty())
@@ -40,12 +53,12 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   return finding;
 }
 
-// Ranks without a processor make calls longer and ranks late: what they lose so may be more than this loss.
+// The wait for processors is more than this loss, which is measured by durations.
 bool is_uncertain(const Loss& loss, const RunView& view) {
-  constexpr double kOfTheCrowd = 0.5;
+  const double of_the_crowd = may_be_load(loss) ? 0.5 : 0.1;
   const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
                            loss.code == "thr.uneven";
-  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < kOfTheCrowd * view.path.processor;
+  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < of_the_crowd * view.path.processor;
 }
 
 std::string why_not_known(const RunView& view) {
@@ -105,11 +118,11 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
     all += loss.ceiling;
     if (loss.code == "cpu.hot") {
       hot = loss.text;
-    } else if (view.share(loss.ceiling) >= kMentionedLoss) {
+    } else if (share_of(loss, view) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
       if (is_uncertain(loss, view))
         out.back().severity =
-            std::min(out.back().severity, view.share(loss.ceiling) >= kHighLoss ? Severity::medium : Severity::note);
+            std::min(out.back().severity, share_of(loss, view) >= kHighLoss ? Severity::medium : Severity::note);
       leads = leads || out.back().severity != Severity::note;
     }
   }

@@ -68,6 +68,9 @@ struct SnapshotSeries {
   std::vector<double> own_seconds, group_waiting_seconds;
   std::vector<double> group_longest_seconds;  // own time of the slowest rank of the group; empty: groups of one rank
   std::vector<double> group_bytes, group_calls, group_io_seconds;  // likewise, of MPI and in I/O; empty: zeros
+  // CPU time of the first threads outside MPI and I/O; estimates from samples, without time in which a rank lacks a
+  // processor. Empty: not sampled.
+  std::vector<double> group_cpu_seconds;
   std::vector<SnapshotCalls> calls;         // the most expensive, by seconds, descending; then the entry for all others
   std::vector<SnapshotFunction> functions;  // likewise, without an entry for others
   std::vector<SnapshotValue> values;        // by name

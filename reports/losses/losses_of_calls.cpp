@@ -329,6 +329,15 @@ class CostlyCalls {
     return true;
   }
 
+  // How well the waits for the operations of `start` fit this call: 1 if all of its time is in them, as many at once as
+  // its calls could end.
+  [[nodiscard]] static double like_waits_of(const PathCall& call, const CallSite& start) {
+    if (call.site == nullptr || call.site->calls == 0) return 0;
+    const double at_once = std::max(1.0, static_cast<double>(start.operations) / static_cast<double>(call.site->calls));
+    const double ratio = start.waited_seconds / (at_once * call.site->seconds);
+    return std::min(ratio, 1 / ratio);
+  }
+
   // Non-blocking transfers that end in this wait. Returns whether it explains the call.
   [[nodiscard]] bool transfer_in_wait(const PathCall& call) {
     double flight = 0, waited = 0, operations = 0;
@@ -337,7 +346,7 @@ class CostlyCalls {
       if (site.operations == 0 || site.ranks == 0) continue;
       // Starts whose waits take as long as this call.
       if (site.waited_seconds < 0.5 * call.wait_free || site.bytes == 0) continue;
-      if (start != nullptr && site.waited_seconds <= start->waited_seconds) continue;
+      if (start != nullptr && like_waits_of(call, site) <= like_waits_of(call, *start)) continue;
       start = &site;
       flight = site.flight_seconds;
       waited = site.waited_seconds;

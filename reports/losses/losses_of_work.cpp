@@ -29,6 +29,7 @@ constexpr double kOneSender = 0.9;     // of the waiting at a site
 constexpr double kOneAtATime = 2;      // blocks: only one rank works
 constexpr double kNoChain = 20;        // blocks by the path ÷ those by calls
 constexpr double kLittleMore = 1.5;    // work on the path ÷ mean
+constexpr double kDisturbed = 0.25;    // lack of a processor ÷ imbalance: rounds are judged by CPU time
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -82,7 +83,7 @@ class UnevenWork {
     for (const RankTime& time : view.times) useful_.push_back(time.computing);
     slowest_ = static_cast<std::uint32_t>(std::ranges::max_element(useful_) - useful_.begin());
     if (shape_ && !std::ranges::binary_search(shape_->in_step, slowest_)) shape_.reset();
-    if (shape_ && view.path.processor > shape_->imbalance) distrust_shape();
+    if (shape_ && view.path.processor > kDisturbed * shape_->imbalance) judge_by_cpu();
     if (shape_ && shape_->series->ranks_per_group > 1) keep_late_ranks(shape_->ranks);
   }
 
@@ -106,8 +107,14 @@ class UnevenWork {
   }
 
  private:
-  // Ranks lack processors for longer than they are late: which one is late, and when, may be due to other programs.
-  void distrust_shape() {
+  // Ranks lack processors: which one is late, and when, may be due to other programs.
+  void judge_by_cpu() {
+    if (std::optional<RoundShape> by_cpu = round_shape(a_, RoundTime::cpu)) {
+      by_cpu->imbalance = shape_->imbalance;
+      shape_ = std::move(by_cpu);
+      return;
+    }
+    if (view_.path.processor < shape_->imbalance) return;
     if (shape_->shape == Shape::changed || shape_->shape == Shape::growing) shape_->shape = Shape::steady;
     if (shape_->shape == Shape::moving) shape_->shape = Shape::random;
   }
@@ -138,6 +145,7 @@ class UnevenWork {
                       places_of_excess(view_), where_others_wait(a_, true)));
     } else {
       const double task = view_.mean_work / std::max(1.0, view_.hub->messages_per_rank / 2);
+      left = std::min(left, useful_[slowest_] - view_.mean_work);
       if (left < 1.5 * task) return;  // a task is the smallest part
       add("hub.tail", left, {slowest_},
           fmt::format("The last tasks end late: {} works for {} in all, in {}, the mean of the workers is {}",

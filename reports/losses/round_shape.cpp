@@ -25,8 +25,7 @@ constexpr double kRegular = 0.7;        // of the distances
 constexpr double kOutliers = 0.03;      // of the rounds, at each end
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
 
-// Time outside MPI and I/O of a rank: rows are ranks, columns snapshots. Of many ranks, rows are the slowest ones of
-// groups.
+// Work of a rank: rows are ranks, columns snapshots or blocks of them. Of many ranks, rows are the slowest ones of groups.
 struct Matrix {
   std::size_t rows = 0, columns = 0;
   std::vector<double> cells, means;     // means: over rows, of columns
@@ -36,13 +35,18 @@ struct Matrix {
   [[nodiscard]] double excess(std::size_t row, std::size_t column) const { return at(row, column) - means[column]; }
 };
 
-std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s) {
+std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s, RoundTime time) {
   const SnapshotRange range = comparable(s);
   Matrix m;
   m.columns = range.end - range.begin;
   if (m.columns < kFewestSnapshots || s.own_seconds.size() != s.groups * s.seconds.size()) return {};
+  const bool by_cpu = time == RoundTime::cpu;
+  if (by_cpu && (s.group_cpu_seconds.size() != s.own_seconds.size() || s.ranks_per_group > 1)) return {};
   const bool has_longest = s.group_longest_seconds.size() == s.own_seconds.size();
-  const std::vector<double>& cells = has_longest ? s.group_longest_seconds : s.own_seconds;
+  const std::vector<double>&means = by_cpu ? s.group_cpu_seconds : s.own_seconds,
+        &cells = by_cpu        ? s.group_cpu_seconds
+                 : has_longest ? s.group_longest_seconds
+                               : s.own_seconds;
   m.rank_means.resize(m.columns);
   double all_ranks = 0;
   for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {
@@ -54,7 +58,7 @@ std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s) {
     all_ranks += ranks;
     for (std::size_t column = 0; column < m.columns; ++column) {
       m.cells.push_back(cells[begin + column]);
-      m.rank_means[column] += own[column] * ranks;
+      m.rank_means[column] += means[begin + column] * ranks;
     }
     m.group_of.push_back(group);
   }
@@ -195,6 +199,23 @@ Matrix folded(const Matrix& m, std::size_t first, std::size_t length) {
   return sums;
 }
 
+// Blocks of rounds in which a rank has some samples: a sample has the CPU time since the one before, which may be of
+// the block before. Nothing: there are too few such blocks.
+struct Blocks {
+  Matrix matrix;
+  std::size_t rounds = 1;  // snapshots of each
+};
+std::optional<Blocks> with_enough_samples(const Application& a, Matrix m) {
+  constexpr double kEnoughSamples = 5;
+  const double all = std::accumulate(m.means.begin(), m.means.end(), 0.0);
+  if (a.samples.unit != "seconds" || a.samples.samples == 0 || !(all > 0)) return {};
+  const double of_sample = a.samples.self / static_cast<double>(a.samples.samples);
+  const double rounds = std::ceil(kEnoughSamples * of_sample / (all / static_cast<double>(m.columns)));
+  if (!(rounds * kFewestSnapshots <= static_cast<double>(m.columns))) return {};
+  const auto length = static_cast<std::size_t>(rounds);
+  return Blocks{length > 1 ? folded(m, 0, length) : std::move(m), length};
+}
+
 // Late ranks come back, or the lateness goes on by the same distance; of groups of ranks, by one group more or less.
 bool is_moving(const Matrix& m, bool of_groups) {
   for (std::size_t lag = 1; lag <= m.columns / 2; ++lag) {
@@ -255,19 +276,23 @@ void judge_time(std::vector<double> measured, RoundShape& shape) {
 
 }  // namespace
 
-std::optional<RoundShape> round_shape(const Application& a) {
+std::optional<RoundShape> round_shape(const Application& a, RoundTime time) {
   const SnapshotSeries* const series = find_series(a.snapshots, "iteration");
   if (series == nullptr || a.ranks < 2) return {};
   const double covered = std::accumulate(series->seconds.begin(), series->seconds.end(), 0.0);
   if (covered < kLeastOfRun * a.wall_seconds) return {};
-  const std::optional<Matrix> matrix = matrix_of(a, *series);
-  if (!matrix) return {};
+  std::optional<Matrix> of_rounds = matrix_of(a, *series, time);
+  if (!of_rounds) return {};
+  std::optional<Blocks> blocks = time == RoundTime::cpu ? with_enough_samples(a, std::move(*of_rounds))
+                                                        : std::optional(Blocks{std::move(*of_rounds)});
+  if (!blocks) return {};
+  const Matrix* const matrix = &blocks->matrix;
   // Lateness in every n-th round is judged by sums of n rounds.
   std::vector<double> most(matrix->columns);
   for (std::size_t column = 0; column < most.size(); ++column)
     most[column] = matrix->excess(slowest(*matrix, column), column);
   const RegularRounds regular = regular_rounds(most);
-  const bool fold = !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
+  const bool fold = blocks->rounds == 1 && !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
   const Matrix m = fold ? folded(*matrix, regular.rounds[0] % regular.distance, regular.distance) : *matrix;
   RoundShape shape;
   shape.series = series;
@@ -308,7 +333,10 @@ std::optional<RoundShape> round_shape(const Application& a) {
     shape.rounds = regular.rounds;
     for (std::size_t& each : shape.rounds) each += begin;
   }
-  shape.from = begin + (fold ? regular.rounds[0] % regular.distance + shape.from * regular.distance : shape.from);
+  shape.from = begin + (fold ? regular.rounds[0] % regular.distance + shape.from * regular.distance
+                             : shape.from * blocks->rounds);
+  shape.before /= static_cast<double>(blocks->rounds);
+  shape.after /= static_cast<double>(blocks->rounds);
   return shape;
 }
 

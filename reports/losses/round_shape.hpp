@@ -25,7 +25,12 @@ struct RoundShape {
   double before = 0, after = 0;        // growing: first and last tenth; changed: both sides: s a round, above the mean
 };
 
-// Nothing: the program has no main loop of at least six snapshots that covers half of the run, or one rank.
-[[nodiscard]] std::optional<RoundShape> round_shape(const Application& application);
+// Work in a round is time outside MPI and I/O, or its CPU time, which other programs on the host hardly change: an
+// estimate from samples. Rounds with few samples are then judged in blocks.
+enum class RoundTime { wall, cpu };
+
+// Nothing: the program has no main loop of at least six snapshots that covers half of the run, or one rank; for CPU
+// time: it is not known, or of groups of ranks.
+[[nodiscard]] std::optional<RoundShape> round_shape(const Application& application, RoundTime time = RoundTime::wall);
 
 }  // namespace ardoise::reports

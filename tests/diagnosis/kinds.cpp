@@ -98,6 +98,7 @@ std::vector<NamedCase> contexts() {
           {"sub-communicators", {.context = Context::kSubCommunicators}},
           {"a loaded machine", {.context = Context::kLoaded}},
           {"preempted in calls", {.context = Context::kPreempted}},
+          {"a busy machine", {.steps = 200, .context = Context::kBusy}},
           {"names of Fortran", {.context = Context::kFortran}}};
 }
 
@@ -130,6 +131,7 @@ Machine machine_for(const Kind& kind, const Case& how) {
   if (how.context == Context::kLoaded) machine.crowding = 0.1;
   if (how.context == Context::kTwoPrograms) machine.partner_ranks = how.ranks / 2;
   if (how.context == Context::kPreempted) machine.preemption = 30 * kMs;
+  if (how.context == Context::kBusy) machine.crowding = 0.7, machine.preemption = 30 * kMs;
   if (how.context == Context::kFortran) machine.suffix = "_";
   if (kind.machine && how.fault) kind.machine(machine);
   return machine;
@@ -138,7 +140,8 @@ Machine machine_for(const Kind& kind, const Case& how) {
 // The context is a loss itself, and this finding names it.
 bool is_of_the_context(const reports::Finding& finding, const Case& how) {
   if (how.context == Context::kSecondFault) return finding.text.find("second_fault") != std::string::npos;
-  if (how.context == Context::kLoaded || how.context == Context::kPreempted) return finding.id.starts_with("node.");
+  if (how.context == Context::kLoaded || how.context == Context::kPreempted || how.context == Context::kBusy)
+    return finding.id.starts_with("node.");
   // Noise of threads, too.
   return how.noise >= 0.2 && (finding.id == "late.noise" || finding.id == "thr.uneven");
 }
@@ -162,8 +165,8 @@ double run(Simulation& simulation, const Kind& kind, const Case& how) {
 // The same program and loss, where ranks have neither noise nor another trouble.
 double seconds_without_context(const Kind& kind, Case how) {
   how.noise = 0;
-  if (how.context == Context::kSecondFault || how.context == Context::kLoaded || how.context == Context::kPreempted)
-    how.context = Context::kAlone;
+  for (const Context each : {Context::kSecondFault, Context::kLoaded, Context::kPreempted, Context::kBusy})
+    if (how.context == each) how.context = Context::kAlone;
   Simulation simulation(machine_for(kind, how));
   return run(simulation, kind, how);
 }

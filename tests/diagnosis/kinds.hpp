@@ -22,6 +22,7 @@ enum class Context {
   kFortran,           // names of functions end in an underscore
   kTwoPrograms,       // a second one of half as many ranks takes results of each step and sends others
   kPreempted,         // ranks lose their processor in some of their calls
+  kBusy,              // the same, and ranks wait for a processor for two thirds of their work, other ones each time
 };
 
 struct Case {

@@ -166,6 +166,7 @@ void RecordedRank::file_call(Place place, instrument::PosixFunction function, co
   const auto number = static_cast<std::uint16_t>(function);
   const bool reads = function == instrument::PosixFunction::kRead;
   const std::uint64_t first = tick(begin);
+  asleep_in_io_ += end - begin;
   packs_.posix({first, static_cast<std::uint32_t>(tick(end) - first), site(place), file(path), number, 0, bytes});
   packs_.total(PackClass::kPosix, number, 1, tick(end) - first, reads ? 0 : bytes, reads ? bytes : 0);
   add_context_totals(context(place), PackClass::kPosix, number, end - begin, reads ? 0 : bytes, reads ? bytes : 0);
@@ -189,13 +190,20 @@ void RecordedRank::add_context_totals(std::uint32_t context, PackClass record_cl
   sums.bytes_received += received;
 }
 
+// Looks that find a thread asleep that sleeps for so long in all.
+std::uint32_t RecordedRank::looks(double seconds) {
+  constexpr double kBetweenLooks = 0.05;  // s
+  return static_cast<std::uint32_t>(seconds / kBetweenLooks + std::uniform_real_distribution<>(0, 1)(random_));
+}
+
 std::vector<replay::Pack> RecordedRank::finish(double end, std::uint32_t processors_of_host) {
   put_sampled();
   const auto cpu = static_cast<std::uint64_t>(cpu_ * 1e9);
   packs_.define(instrument::UsageDefinition{cpu, static_cast<std::uint64_t>(without_processor_ * 1e9),
                                             cpu + static_cast<std::uint64_t>(other_threads_cpu_ * 1e9), 64 << 20,
                                             static_cast<std::uint32_t>(std::max<std::size_t>(1, threads_.size())),
-                                            rank_, processors_of_host, 0, 0, 0});
+                                            rank_, processors_of_host, looks(asleep_outside_), 0,
+                                            looks(asleep_in_io_)});
   for (const auto& [number, thread] : threads_) {
     instrument::SamplerTotalsDefinition totals{};
     totals.thread = number;

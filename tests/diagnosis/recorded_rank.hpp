@@ -57,6 +57,7 @@ class RecordedRank {
   void compute(Place place, double begin, double end, double kernel_share);
   void compute_in_thread(std::uint32_t thread, Place place, double begin, double end);
   void wait_for_processor(double seconds) { without_processor_ += seconds; }
+  void sleep(double seconds) { asleep_outside_ += seconds; }
   // In a call, which would use CPU time otherwise.
   void preempt(double seconds) {
     without_processor_ += seconds;
@@ -85,13 +86,14 @@ class RecordedRank {
   void sample(std::uint32_t thread, std::uint32_t context, double begin, double end, InCall call);
   void add_context_totals(std::uint32_t context, instrument::PackClass record_class, std::uint16_t function,
                           double seconds, std::uint64_t sent, std::uint64_t received);
+  [[nodiscard]] std::uint32_t looks(double seconds);
   void put_sampled();  // the samples since the last call, before the next one
 
   std::uint32_t rank_;
   replay::PackMaker packs_;
   double sampling_;
   std::string suffix_, host_name_;
-  double cpu_ = 0, other_threads_cpu_ = 0, without_processor_ = 0;
+  double cpu_ = 0, other_threads_cpu_ = 0, without_processor_ = 0, asleep_outside_ = 0, asleep_in_io_ = 0;
   std::mt19937 random_;
   std::map<std::string, std::uint32_t> codes_, files_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> contexts_, sites_;

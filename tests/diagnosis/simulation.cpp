@@ -78,18 +78,23 @@ Rank::Done Rank::compute(Place place, double seconds, double kernel_share) {
 Rank::Done Rank::compute_in_threads(Place place, double first, double second, double third, double fourth) {
   return operation([=, this] {
     const std::array seconds{first, second, third, fourth};
-    double longest = 0;
+    double longest = 0, of_first = 0;
     for (std::uint32_t thread = 0; thread < seconds.size(); ++thread) {
       const double time = time_of(seconds[thread]);
       longest = std::max(longest, time);
+      if (thread == 0) of_first = time;
       recorded_.compute_in_thread(thread, place, now(), now() + time);
     }
+    recorded_.sleep(longest - of_first);
     resume_at(now() + longest);
   });
 }
 
 Rank::Done Rank::sleep(double seconds) {
-  return operation([this, seconds] { resume_at(now() + seconds); });
+  return operation([this, seconds] {
+    recorded_.sleep(seconds);
+    resume_at(now() + seconds);
+  });
 }
 
 Rank::Done Rank::wait_for_processor(double seconds) {

@@ -58,6 +58,9 @@ class FunctionsOverSnapshots {
     list.resize(snapshots_);
     list[snapshot] += seconds;
   }
+  [[nodiscard]] bool is_io(std::uint32_t node) const {
+    return tree_.functions()[tree_.nodes()[node].function].kind == "posix";
+  }
   [[nodiscard]] std::vector<reports::SnapshotFunction> take() {
     std::vector<std::pair<double, std::uint32_t>> order;
     for (const auto& [function, list] : seconds_) {
@@ -143,9 +146,9 @@ class CountersOverSnapshots {
   std::map<std::uint32_t, std::vector<double>> counts_;
 };
 
-// Times of a rank in each snapshot, in s. own: outside MPI and I/O; waiting: part of mpi.
+// Times of a rank in each snapshot, in s. own: outside MPI and I/O; cpu: CPU time of own; waiting: part of mpi.
 struct RankTimes {
-  std::vector<double> begin, all, mpi, io, own, waiting;
+  std::vector<double> begin, all, mpi, io, own, cpu, waiting;
   std::vector<double> calls, bytes;  // of MPI; no times
   explicit RankTimes(std::size_t snapshots)
       : begin(snapshots),
@@ -153,6 +156,7 @@ struct RankTimes {
         mpi(snapshots),
         io(snapshots),
         own(snapshots),
+        cpu(snapshots),
         waiting(snapshots),
         calls(snapshots),
         bytes(snapshots) {}
@@ -235,7 +239,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   series.ranks_per_group = (ranks + kMostGroups - 1) / kMostGroups;
   series.groups = (ranks + series.ranks_per_group - 1) / series.ranks_per_group;
   for (auto* const list : {&series.own_seconds, &series.group_waiting_seconds, &series.group_bytes, &series.group_calls,
-                           &series.group_io_seconds})
+                           &series.group_io_seconds, &series.group_cpu_seconds})
     list->assign(series.groups * count, 0);
   if (series.ranks_per_group > 1) series.group_longest_seconds.assign(series.groups * count, 0);
   std::vector<std::uint32_t> ranks_of_group(series.groups);
@@ -264,8 +268,10 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
           continue;
         }
         if ((flags & kIsSampled) != 0) {
-          const std::uint32_t place = place_of_key(key);
-          if (thread_of_key(key) == 0) functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
+          if (thread_of_key(key) != 0) continue;
+          const std::uint32_t place = place_of_key(key), node = cut.where[place < cut.where.size() ? place : 0].node;
+          functions.add(node, at, spent);
+          times.cpu[at] += functions.is_io(node) ? 0 : spent;
           continue;
         }
         const bool is_posix = (flags & kIsPosix) != 0;
@@ -296,10 +302,12 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       series.group_bytes[group * count + at] += times.bytes[at] / ranks_of_group[group];
       series.group_calls[group * count + at] += times.calls[at] / ranks_of_group[group];
       series.group_io_seconds[group * count + at] += times.io[at] / ranks_of_group[group];
+      series.group_cpu_seconds[group * count + at] += times.cpu[at] / ranks_of_group[group];
       series.group_waiting_seconds[group * count + at] += times.waiting[at] / ranks_of_group[group];
     }
   }
-  for (auto* const list : {&series.group_bytes, &series.group_calls, &series.group_io_seconds}) {
+  for (auto* const list :
+       {&series.group_bytes, &series.group_calls, &series.group_io_seconds, &series.group_cpu_seconds}) {
     if (std::ranges::none_of(*list, [](double each) { return each > 0; })) list->clear();
   }
   series.calls = calls.take(resolver);

@@ -20,9 +20,10 @@ namespace {
 constexpr double kSmall = 8 * 1024;      // bytes: the least cost of a call outweighs that of its bytes
 constexpr double kManyCalls = 200;       // of a rank
 constexpr double kFewestCalls = 5;       // of a rank: fewer are seen once
-constexpr double kFewestCreations = 20;  // of a rank
+constexpr double kFewestCreations = 10;  // of a rank, at one place: it is in a loop
 constexpr double kInTurn = 2;            // time on the path ÷ time of a rank: ranks take turns
-constexpr double kMoreThanMean = 1.5;    // bytes of a rank ÷ mean
+constexpr double kMoreThanOthers = 1.5;  // bytes of a rank ÷ mean of the others
+constexpr double kMostly = 0.6;  // of a call on the path is of one rank: a partner of its transfers has the rest
 constexpr double kTakeTurns = 1.3;       // as kInTurn, of all large messages together
 constexpr double kWaitInTurn = 0.2;      // waiting in them ÷ the rest of their time
 constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
@@ -34,8 +35,16 @@ bool starts_with_any(const std::string& name, std::initializer_list<const char*>
 
 class CostlyCalls {
  public:
-  CostlyCalls(const RunView& view, std::vector<Loss>& out) : view_(view), a_(view.app), out_(out) {
+  CostlyCalls(const RunView& view, std::vector<Loss>& out)
+      : view_(view), a_(view.app), out_(out), bytes_(view.app.ranks) {
     for (const FunctionProfile& f : a_.mpi) category_[f.function] = f.category;
+    std::vector<double> received(a_.ranks);
+    for (const Edge& edge : a_.edges) {
+      if (edge.source == edge.target) continue;
+      bytes_[edge.source] += static_cast<double>(edge.bytes);
+      received[edge.target] += static_cast<double>(edge.bytes);
+    }
+    std::ranges::transform(bytes_, received, bytes_.begin(), std::ranges::max);
   }
 
   void find() {
@@ -51,6 +60,7 @@ class CostlyCalls {
       if (call.part->function == "MPI_Barrier" || std::ranges::count(needless_, call.site) != 0) continue;
       judge(call);
     }
+    keep_own_transfers();
   }
 
  private:
@@ -166,16 +176,29 @@ class CostlyCalls {
       of_ranks += call.wait_free;
       waiting += call.waiting;
     }
-    std::vector<double> bytes(a_.ranks);
-    double all = 0;
-    for (const Edge& edge : a_.edges) {
-      if (edge.source == edge.target) continue;
-      bytes[edge.source] += static_cast<double>(edge.bytes);
-      bytes[edge.target] += static_cast<double>(edge.bytes);
-      all += 2 * static_cast<double>(edge.bytes);
-    }
     return a_.ranks >= 3 && on_path > kTakeTurns * of_ranks / a_.ranks && waiting > kWaitInTurn * of_ranks &&
-           std::ranges::max(bytes) <= kMoreThanMean * all / a_.ranks;
+           !has_more(static_cast<std::uint32_t>(std::ranges::max_element(bytes_) - bytes_.begin()));
+  }
+
+  [[nodiscard]] double mean_of_others(std::uint32_t rank) const {
+    return (std::accumulate(bytes_.begin(), bytes_.end(), 0.0) - bytes_[rank]) / (a_.ranks - 1);
+  }
+  [[nodiscard]] bool has_more(std::uint32_t rank) const {
+    return bytes_[rank] > kMoreThanOthers * mean_of_others(rank);
+  }
+
+  void ring(const PathCall& call, std::string text) {
+    if (call.site != nullptr)
+      own_transfers_ = std::max(own_transfers_, call.wait_free / std::max(call.site->ranks, 1u));
+    add("chain.ring", call, std::move(text));
+  }
+  // If all transfers of a ring run at the same time, those of one rank remain.
+  void keep_own_transfers() {
+    double in_turn = 0;
+    for (const Loss& loss : out_) in_turn += loss.code == "chain.ring" ? loss.ceiling : 0;
+    for (Loss& loss : out_) {
+      if (loss.code == "chain.ring") loss.ceiling *= std::max(0.0, 1 - own_transfers_ / in_turn);
+    }
   }
 
   void barrier(const PathCall& call) {
@@ -239,10 +262,6 @@ class CostlyCalls {
   void message(const PathCall& call, bool is_transfer) {
     const std::string& function = call.part->function;
     if (is_transfer && call.bytes_per_call <= kSmall && call.calls_per_rank >= kManyCalls) return tiny(call);
-    if (in_turn(call) && call.pattern == "late_receiver")
-      return add("chain.ring", call,
-                 fmt::format("Ranks send one after the other, since each blocks until the next one receives: {}",
-                             calls_in_words(call)));
     if (of_one_rank(call)) return;
     if (function.starts_with("MPI_Wait") && transfer_in_wait(call)) return;
     if (const double saved = bytes_saved_by_placement(a_); saved > 0.3)
@@ -251,8 +270,7 @@ class CostlyCalls {
                              "bytes would cross between hosts",
                              calls_in_words(call), human_share(saved)));
     if (is_message(call) && (in_turn(call) || large_messages_take_turns_))
-      return add("chain.ring", call,
-                 fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
+      return ring(call, fmt::format("Ranks transfer their messages one after the other: {}", calls_in_words(call)));
     if (is_transfer && call.bytes_per_call <= kSmall) return calls(call);
     add("ovh.volume", call,
         fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
@@ -273,13 +291,13 @@ class CostlyCalls {
 
   // Calls of one rank that the others wait for. Returns whether they are.
   [[nodiscard]] bool of_one_rank(const PathCall& call) {
-    if (a_.ranks < 3 || call.part->rank_seconds < kOfOneRank * call.part->seconds) return false;
+    if (a_.ranks < 3 || call.part->rank_seconds < kMostly * call.part->seconds) return false;
     const std::uint32_t rank = call.part->rank;
+    if (!has_more(rank)) return false;
     std::set<std::uint32_t> to, from;
-    double in = 0, out = 0, all = 0;
+    double in = 0, out = 0;
     std::uint64_t most_to = 0, least_to = ~std::uint64_t{0};
     for (const Edge& edge : a_.edges) {
-      all += static_cast<double>(edge.bytes);
       if (edge.source == rank && edge.target != rank) {
         to.insert(edge.target);
         out += static_cast<double>(edge.bytes);
@@ -290,8 +308,6 @@ class CostlyCalls {
         in += static_cast<double>(edge.bytes);
       }
     }
-    const double mean = 2 * all / a_.ranks;
-    if (!(in + out > 0) || in + out < kMoreThanMean * mean) return false;
     const bool alone = call.site != nullptr && call.site->ranks == 1;
     const std::string who = capitalised(ranks_in_words(a_, {rank})), words = name_of_call(a_, call);
     if (alone && to.size() == a_.ranks - 1 && out > 0.9 * (in + out) && most_to < 2 * least_to) {
@@ -306,8 +322,8 @@ class CostlyCalls {
           {rank});
     } else {
       add("late.comm", call,
-          fmt::format("{} sends and receives {}, a rank {} on average; it spends its time in {}{}", who,
-                      human_bytes(in + out), human_bytes(mean), words, where_others_wait(a_, true)),
+          fmt::format("{} sends or receives {}, another rank {} on average; it spends its time in {}{}", who,
+                      human_bytes(bytes_[rank]), human_bytes(mean_of_others(rank)), words, where_others_wait(a_, true)),
           {rank});
     }
     return true;
@@ -365,6 +381,8 @@ class CostlyCalls {
   const Application& a_;
   std::vector<Loss>& out_;
   std::map<std::string, std::string> category_;
+  std::vector<double> bytes_;  // sent or received, whichever is more, by rank
+  double own_transfers_ = 0;   // s: the longest of a rank at the places of a ring
   bool large_messages_take_turns_ = false;
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };

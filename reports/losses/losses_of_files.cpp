@@ -117,8 +117,8 @@ class FileLosses {
   // path that would pass at the same time.
   double in_turn() {
     const auto& io = a_.per_rank.io_seconds;
-    const double serial = view_.path.io - view_.mean.io;
-    if (a_.ranks < 2 || serial < kBeyondOne * view_.path.io || *std::ranges::max_element(io) > kUneven * view_.mean.io)
+    const double serial = view_.path.io - view_.mean_io;
+    if (a_.ranks < 2 || serial < kBeyondOne * view_.path.io || *std::ranges::max_element(io) > kUneven * view_.mean_io)
       return 0;
     double all = 0, messages = 0;
     const WaitSite* most = nullptr;
@@ -133,7 +133,7 @@ class FileLosses {
                     .ceiling = serial,
                     .text = fmt::format("Ranks read and write files one after the other: {} a rank, {} on the critical "
                                         "path{}. They wait for their turn in {}",
-                                        human_seconds(view_.mean.io), human_seconds(view_.path.io),
+                                        human_seconds(view_.mean_io), human_seconds(view_.path.io),
                                         site_of(times_.mover), name_of_site(*most))});
     return serial / view_.path.io;
   }
@@ -271,7 +271,7 @@ class FileLosses {
         fmt::format("{} reads or writes {}, the mean is {}{}{}", capitalised(ranks_in_words(a_, {rank})),
                     human_bytes(static_cast<double>(map->bytes[rank])), human_bytes(mean), site_of(times_.mover),
                     where_others_wait(a_, true)),
-        {rank}, part * std::max(0.0, 1 - view_.mean.io / std::max(view_.path.io, 1e-12)));
+        {rank}, part * std::max(0.0, 1 - view_.mean_io / std::max(view_.path.io, 1e-12)));
     return true;
   }
 

@@ -182,11 +182,11 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
           : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
   out.push_back({.code = "mem.faults",
                  .ceiling = view.path.kernel,
-                 .own_seconds = view.mean.kernel * view.app.ranks,
+                 .own_seconds = view.mean_kernel * view.app.ranks,
                  .bucket = Bucket::kernel,
                  .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
                                      "outside MPI and file I/O{} (sampled)",
-                                     human_share(s.self > 0 ? view.mean.kernel * view.app.ranks / s.self : 0), place)});
+                                     human_share(s.self > 0 ? view.mean_kernel * view.app.ranks / s.self : 0), place)});
 }
 
 }  // namespace

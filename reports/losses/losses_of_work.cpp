@@ -23,6 +23,7 @@ constexpr double kExplained = 0.7;     // of the variance of work over ranks
 constexpr double kNearlyAll = 0.9;     // of the work in a function
 constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
 constexpr double kMuch = 0.03;         // of the run
+constexpr double kExplainsLoss = 0.5;  // waiting of a rank ÷ loss
 constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
 constexpr double kOneSender = 0.9;     // of the waiting at a site
 constexpr double kOneAtATime = 2;      // blocks: only one rank works
@@ -37,7 +38,7 @@ bool is_for_sender(const WaitSite& site) { return site.pattern == "late_sender" 
 
 // Waiting by what is waited for, rank-seconds.
 struct WaitKinds {
-  double sender = 0, receiver = 0, rooted = 0, locks = 0, all = 0;
+  double sender = 0, rooted = 0, locks = 0, all = 0;
   const WaitSite* message = nullptr;  // the site with most waiting for senders, in the function with most of it
   const WaitSite* lock = nullptr;     // likewise for locks of windows
   explicit WaitKinds(const Application& a) {
@@ -52,8 +53,6 @@ struct WaitKinds {
         sender += site.waiting_seconds;
         if (site.symbol != most->first) continue;
         if (message == nullptr || site.waiting_seconds > message->waiting_seconds) message = &site;
-      } else if (site.pattern == "late_receiver") {
-        receiver += site.waiting_seconds;
       } else if (site.pattern == "late_broadcast") {
         rooted += site.waiting_seconds;
       } else if (site.pattern == "lock") {
@@ -130,13 +129,16 @@ class UnevenWork {
 
   [[nodiscard]] bool is_farm() const {
     constexpr double kFewestTasks = 4;
-    return view_.hub && view_.hub->takes && view_.hub->gives && view_.hub->messages_per_rank >= kFewestTasks;
+    return view_.hub && view_.hub->messages_per_rank >= kFewestTasks;
   }
 
   void farm(double left) {
     const std::uint32_t master = view_.hub->rank;
-    const auto& path = a_.waiting.per_rank.critical_path_seconds;
-    if (master < path.size() && path[master] > 0.5 * sum(path)) {
+    double for_master = 0;  // waiting of a worker
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (is_for_sender(site) && site.awaited == master) for_master += site.awaited_seconds / (a_.ranks - 1);
+    }
+    if (for_master > kExplainsLoss * left) {
       add("hub.master", left, {master},
           fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
                       capitalised(ranks_in_words(a_, {master})), human_seconds(useful_[master]),
@@ -154,12 +156,8 @@ class UnevenWork {
 
   // Messages that lay there while the rank waited for others.
   [[nodiscard]] std::optional<Loss> messages_in_wrong_order(double left) const {
-    const WaitSite* worst = nullptr;
-    for (const WaitSite& site : a_.waiting.call_sites) {
-      if (site.pattern == "wrong_order" && (worst == nullptr || site.waiting_seconds > worst->waiting_seconds))
-        worst = &site;
-    }
-    if (worst == nullptr) return {};
+    const auto worst = std::ranges::find(a_.waiting.call_sites, "wrong_order", &WaitSite::pattern);
+    if (worst == a_.waiting.call_sites.end()) return {};
     double at_site = 0;
     for (const WaitSite& site : a_.waiting.call_sites) {
       if (site.function == worst->function && site.symbol == worst->symbol && site.line == worst->line)
@@ -182,7 +180,7 @@ class UnevenWork {
     std::optional<Loss> best;
     for (const WaitSite& site : a_.waiting.call_sites) {
       if (site.function != "MPI_Waitall" || site.pattern != "late_sender" || site.waiters == 0 ||
-          site.awaited_seconds > 0.5 * site.waiting_seconds || 4 * site.waiters > a_.ranks)
+          site.awaited_seconds > kOneSender * site.waiting_seconds || 2 * site.waiters >= a_.ranks)
         continue;
       double work = 0;  // of a waiting rank in the function that waits
       for (const PathWork& each : view_.work) {
@@ -236,22 +234,23 @@ class UnevenWork {
     const bool steady = !shape_ || shape_->shape == Shape::steady;
     const bool periodic = shape_ && shape_->shape == Shape::periodic;
     if (runs_alone() && (steady ? waited_for_alone() : periodic ? waits_.rooted : 0) > 0.5 * waits_.all) {
-      return add("serial.rank", ceiling, {slowest_},
-                 work_of({slowest_}, extra_work(a_, slowest_)) + where_others_wait(a_, true));
+      return add("serial.rank", ceiling, {slowest_}, work_of({slowest_}) + where_others_wait(a_, true));
     }
     if (shape_) {
       if (shape_->shape == Shape::moving || shape_->shape == Shape::random) return late_in_turn(ceiling);
       if (shape_->shape != Shape::steady) return late_over_time(ceiling);
     }
     const std::vector<std::uint32_t> ranks = shape_ && !shape_->ranks.empty() ? shape_->ranks : late_ranks();
-    const auto extra = extra_work(a_, slowest_);
     if (!runs_alone() && late_on_host(ceiling)) return;
     const bool one = ranks.size() == 1;
-    const std::string work = work_of(ranks, extra);
+    const std::string work = work_of(ranks);
     const bool group =
         ranks.size() > 1 && 4 * ranks.size() >= a_.ranks && 4 * ranks.size() < 3 * std::size_t{a_.ranks} &&
         between([&](std::uint32_t rank) { return std::ranges::binary_search(ranks, rank) ? 1u : 0u; }) > 0.9;
     add(group ? "late.group" : "late.static", ceiling, ranks, work + where_others_wait(a_, one));
+    if (one && !runs_alone() && is_alone_on_host())
+      out_.back().text += fmt::format(". It is the only rank of {}, which may be slower than other hosts",
+                                      in_sentence(a_.hosts[a_.per_rank.host[slowest_]]));
     // A few ranks have less than the rest: parts of work may not be divisible.
     if (4 * ranks.size() >= 3 * std::size_t{a_.ranks}) out_.back().is_usual = true;
   }
@@ -264,20 +263,22 @@ class UnevenWork {
   }
 
   // "Rank 2 works for 509 ms, the mean is 326 ms. Only rank 2 runs boundary_cells (heat.c:44): 209 ms of CPU time".
-  [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks,
-                                    const std::optional<ExtraWork>& extra) const {
+  [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks) const {
     const bool one = ranks.size() == 1;
     std::string text =
         fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
                     capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work", human_seconds(useful_[slowest_]),
                     one ? "" : " at most", human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
     if (!shape_) text.replace(text.find(" in every round"), 15, "");
-    if (extra && one) {
-      std::string sentence = extra_work_sentence(a_, slowest_);
-      if (!sentence.empty()) return text + "." + sentence.substr(0, sentence.size() - 1);
-    }
-    if (const std::string places = places_of_excess(view_); !places.empty()) text += ", more in " + places;
+    if (const std::string sentence = one ? extra_work_sentence(a_, slowest_) : ""; !sentence.empty())
+      return text + "." + sentence.substr(0, sentence.size() - 1);
+    if (const std::string places = more_work_of(slowest_); !places.empty()) text += ", more in " + places;
     return text;
+  }
+  // Where the rank has more work than the others: by its samples, of which the path has few.
+  [[nodiscard]] std::string more_work_of(std::uint32_t rank) const {
+    const auto extra = extra_work(a_, rank);
+    return extra ? in_sentence(name_and_place(a_.samples, extra->function)) : places_of_excess(view_);
   }
 
   // Waiting of all others for the slowest rank, as for the root of a broadcast.
@@ -299,32 +300,33 @@ class UnevenWork {
     });
   }
 
+  // More work, or a slower host?
+  [[nodiscard]] bool is_alone_on_host() const {
+    const auto& host = a_.per_rank.host;
+    return a_.hosts.size() > 1 && slowest_ < host.size() && host[slowest_] < a_.hosts.size() &&
+           std::ranges::count(host, host[slowest_]) == 1;
+  }
+
+  // All ranks of one host, or the ranks at one position of all hosts.
   [[nodiscard]] bool late_on_host(double ceiling) {
     const auto& host = a_.per_rank.host;
-    if (host.size() != useful_.size() || a_.hosts.size() < 2) return false;
-    if (between([&](std::uint32_t rank) { return host[rank]; }) > kExplained) {
-      const std::string name = host[slowest_] < a_.hosts.size() ? a_.hosts[host[slowest_]] : "one host";
-      std::vector<std::uint32_t> ranks;
-      for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
-        if (host[rank] == host[slowest_]) ranks.push_back(rank);
-      }
-      add("late.node", std::max(ceiling, slower_by(ranks)), ranks,
-          fmt::format("All ranks of {} need longer than the others for the same functions, mostly {}{}",
-                      in_sentence(name), places_of_excess(view_), where_others_wait(a_, false)));
-      return true;
-    }
-    std::vector<std::uint32_t> local(host.size());
+    if (host.size() != useful_.size() || a_.hosts.size() < 2 || is_alone_on_host()) return false;
+    std::vector<std::uint32_t> local(host.size()), ranks;
     std::map<std::uint32_t, std::uint32_t> seen;
     for (std::uint32_t rank = 0; rank < host.size(); ++rank) local[rank] = seen[host[rank]]++;
-    if (between([&](std::uint32_t rank) { return local[rank]; }) <= kExplained) return false;
-    std::vector<std::uint32_t> ranks;
-    for (std::uint32_t rank = 0; rank < host.size(); ++rank) {
-      if (local[rank] == local[slowest_]) ranks.push_back(rank);
+    const bool node = between([&](std::uint32_t rank) { return host[rank]; }) > kExplained;
+    if (!node && between([&](std::uint32_t rank) { return local[rank]; }) <= kExplained) return false;
+    const std::vector<std::uint32_t>& place = node ? host : local;
+    for (std::uint32_t rank = 0; rank < place.size(); ++rank) {
+      if (place[rank] == place[slowest_]) ranks.push_back(rank);
     }
-    add("late.numa", std::max(ceiling, slower_by(ranks)), ranks,
-        fmt::format("The rank at position {} of every host needs longer than the others for the same functions, "
-                    "mostly {}{}",
-                    local[slowest_], places_of_excess(view_), where_others_wait(a_, false)));
+    const std::string who =
+        !node ? fmt::format("The rank at position {} of every host needs", local[slowest_])
+              : fmt::format("All ranks of {} need",
+                            host[slowest_] < a_.hosts.size() ? in_sentence(a_.hosts[host[slowest_]]) : "one host");
+    add(node ? "late.node" : "late.numa", std::max(ceiling, slower_by(ranks)), ranks,
+        fmt::format("{} longer than the others for the same functions, mostly {}{}", who, places_of_excess(view_),
+                    where_others_wait(a_, false)));
     return true;
   }
 
@@ -352,9 +354,9 @@ class UnevenWork {
   void late_over_time(double ceiling) {
     const SnapshotSeries& series = *shape_->series;
     const bool one = shape_->ranks.size() == 1;
-    const auto extra = one ? extra_work(a_, shape_->ranks[0]) : std::nullopt;
     const std::string ranks = capitalised(ranks_in_words(a_, shape_->ranks));
-    const std::string places = extra ? name_and_place(a_.samples, extra->function) : places_of_excess(view_);
+    const std::string places = more_work_of(
+        *std::ranges::max_element(shape_->ranks, {}, [this](std::uint32_t rank) { return useful_[rank]; }));
     const char* const works = one ? "works" : "work";
     std::string text;
     std::string code;
@@ -379,16 +381,15 @@ class UnevenWork {
 
   // No rank has more work than the others, and the path is longer than the work of a rank.
   void depends(double ceiling) {
-    const double messages = waits_.sender + waits_.receiver;
-    if (waits_.receiver > 0.4 * messages && waits_.receiver > 0.25 * waits_.all) {
-      const auto most = std::ranges::max_element(a_.waiting.call_sites, {}, [](const WaitSite& site) {
-        return site.pattern == "late_receiver" ? site.waiting_seconds : 0;
-      });
+    const auto of_a_sender = [](const WaitSite& site) {
+      return site.pattern == "late_receiver" ? site.waiting_seconds / std::max(site.waiters, 1u) : 0;
+    };
+    const auto most = std::ranges::max_element(a_.waiting.call_sites, {}, of_a_sender);
+    if (most != a_.waiting.call_sites.end() && of_a_sender(*most) > kExplainsLoss * ceiling) {
       return add("order.late_receiver", ceiling, {},
                  fmt::format("{} {} {} in {} until the receive is posted; the receiving ranks are in {} before",
                              capitalised(waiters(*most)), most->waiters == 1 ? "waits" : "wait",
-                             human_seconds(most->waiting_seconds / std::max(most->waiters, 1u)), name_of_site(*most),
-                             places_of_excess(view_)));
+                             human_seconds(of_a_sender(*most)), name_of_site(*most), places_of_excess(view_)));
     }
     if (waits_.locks > 0.5 * waits_.all) {
       return add("rma.lock", ceiling, {},
@@ -448,23 +449,19 @@ class UnevenWork {
     return most.mean > 0 && most.seconds > most.mean ? (a_.ranks - 1) / (most.seconds / most.mean - 1) : 0;
   }
 
-  // Calls of a rank at the site for each call of the collective in which ranks wait most.
-  [[nodiscard]] double blocks_between_synchronisations(const WaitSite& site) const {
-    double synchronisations = 0, most = 0, blocks = 0;
+  [[nodiscard]] double calls_of_rank(const WaitSite& site) const {
     for (const CallSite& each : a_.call_sites) {
       if (each.function == site.function && each.symbol == site.symbol && each.line == site.line)
-        blocks = static_cast<double>(each.calls) / std::max(each.ranks, 1u);
+        return static_cast<double>(each.calls) / std::max(each.ranks, 1u);
     }
-    for (const WaitSite& each : a_.waiting.call_sites) {
-      if (each.pattern != "wait_nxn" && each.pattern != "wait_barrier") continue;
-      if (each.waiting_seconds <= most) continue;
-      for (const CallSite& calls : a_.call_sites) {
-        if (calls.function != each.function || calls.symbol != each.symbol || calls.line != each.line) continue;
-        most = each.waiting_seconds;
-        synchronisations = static_cast<double>(calls.calls) / std::max(calls.ranks, 1u);
-      }
-    }
-    return synchronisations > 0 ? blocks / synchronisations : blocks;
+    return 0;
+  }
+  // Calls of a rank at the site for each call of the collective in which ranks wait most.
+  [[nodiscard]] double blocks_between_synchronisations(const WaitSite& site) const {
+    const auto most = std::ranges::find_if(a_.waiting.call_sites, [this](const WaitSite& each) {
+      return (each.pattern == "wait_nxn" || each.pattern == "wait_barrier") && calls_of_rank(each) > 0;
+    });
+    return calls_of_rank(site) / (most == a_.waiting.call_sites.end() ? 1 : calls_of_rank(*most));
   }
 
   // Every rank waits in this function for its predecessor, the first one for the last.

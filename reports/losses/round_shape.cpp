@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFewestSnapshots = 6;
 constexpr std::size_t kFewestForTrend = 12;
 constexpr double kLeastOfRun = 0.5;
-constexpr double kSameRanks = 0.6;      // of the imbalance is that of one rank's sum
+constexpr double kSameRanks = 0.5;      // of the imbalance is that of one rank's sum
 constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
 constexpr double kShapeExplains = 0.6;  // of the variance over rounds
 constexpr double kGrows = 2;            // last third ÷ first third
@@ -125,11 +125,12 @@ RegularRounds regular_rounds(const std::vector<double>& excess) {
   const double most = std::ranges::max(excess);
   RegularRounds high;
   double in_high = 0, all = 0;
+  const double usual_excess = median(excess);  // by noise
   for (std::size_t i = 0; i < excess.size(); ++i) {
-    all += std::max(0.0, excess[i]);
+    all += std::max(0.0, excess[i] - usual_excess);
     if (excess[i] < kHighRound * most) continue;
     high.rounds.push_back(i);
-    in_high += excess[i];
+    in_high += excess[i] - usual_excess;
   }
   if (high.rounds.size() < 3 || 2 * high.rounds.size() > excess.size() || in_high < kInHighRounds * all) return {};
   std::map<std::size_t, std::size_t> distances;
@@ -239,9 +240,9 @@ std::vector<double> clipped(std::vector<double> values) {
   return values;
 }
 
-// Means of at most some 20 blocks of equal length: random delays of single rounds cancel out.
+// Means of at most some 10 blocks of equal length: random delays of single rounds cancel out.
 std::vector<double> in_blocks(const std::vector<double>& values) {
-  constexpr std::size_t kBlocks = 20;
+  constexpr std::size_t kBlocks = 10;
   const std::size_t length = std::max<std::size_t>(1, values.size() / kBlocks);
   std::vector<double> means;
   for (std::size_t begin = 0; begin + length <= values.size(); begin += length)
@@ -250,8 +251,9 @@ std::vector<double> in_blocks(const std::vector<double>& values) {
 }
 
 // The ranks are the same in all rounds: how does their excess change?
-void judge_time(const std::vector<double>& measured, RoundShape& shape) {
-  const std::vector<double> excess = clipped(measured);
+void judge_time(std::vector<double> measured, RoundShape& shape) {
+  measured.pop_back();  // the last round may be cut
+  const std::vector<double> excess = clipped(std::move(measured));
   const std::size_t third = excess.size() / 3, count = excess.size();
   const std::vector<double> blocks = in_blocks(excess);
   const double line = line_explains(blocks);

@@ -71,7 +71,6 @@ void add_calls(const Application& a, RunView& view) {
       if (wait.waiting_seconds <= most) continue;
       most = wait.waiting_seconds;
       call.pattern = wait.pattern;
-      call.awaited = wait.awaited;
     }
     if (call.site != nullptr && call.site->calls > 0) {
       const auto calls = static_cast<double>(call.site->calls);
@@ -127,9 +126,9 @@ std::optional<Hub> find_hub(const Application& a, const std::vector<RankTime>& t
   }
   const bool takes = in[most] > 0.3 * of_rank(most) && senders[most] + 1 == a.ranks;
   const bool gives = out[most] > 0.3 * of_rank(most) && receivers[most] + 1 == a.ranks;
-  if (all == 0 || of_rank(most) < kHubShare * all || !(takes || gives)) return {};
+  if (all == 0 || of_rank(most) < kHubShare * all || !takes || !gives) return {};
   if (a.ranks == 3 && is_like_the_others(times, most) && !works_alone(a, most)) return {};  // the middle of a line
-  return Hub{most, takes, gives, of_rank(most) / (a.ranks - 1)};
+  return Hub{most, of_rank(most) / (a.ranks - 1)};
 }
 
 double share_of_unknown_waits(const Waiting& waiting) {
@@ -144,7 +143,7 @@ double share_of_unknown_waits(const Waiting& waiting) {
 std::vector<std::uint32_t> workers_of(const RunView& view) {
   std::vector<std::uint32_t> ranks(view.times.size());
   std::iota(ranks.begin(), ranks.end(), 0u);
-  if (!view.hub || !view.hub->takes || !view.hub->gives) return ranks;
+  if (!view.hub) return ranks;
   double others = 0;
   for (const std::uint32_t rank : ranks) others += rank == view.hub->rank ? 0 : view.times[rank].computing;
   others /= static_cast<double>(ranks.size() - 1);
@@ -164,19 +163,12 @@ void split_other(const PathPart& part, double kernel, RunView& view) {
     const RankTime& time = view.times[each.rank];
     const double all = time.io + time.waiting + time.blocked + kernel;
     const double explained = all > 0 ? std::min(1.0, each.seconds / all) : 0;
-    const OutsideTimes of_rank{time.io * explained, time.waiting * explained, time.blocked * explained,
-                               kernel * explained};
-    view.path.io += of_rank.io * scale;
-    view.path.processor += of_rank.processor * scale;
-    view.path.asleep += of_rank.asleep * scale;
-    view.path.kernel += of_rank.kernel * scale;
+    view.path.io += time.io * explained * scale;
+    view.path.processor += time.waiting * explained * scale;
+    view.path.asleep += time.blocked * explained * scale;
+    view.path.kernel += kernel * explained * scale;
     view.path_work += std::max(0.0, each.seconds - all) * scale;  // sampling missed it
-    view.io_ranks.push_back({each.rank, of_rank.io});
-    view.processor_ranks.push_back({each.rank, of_rank.processor});
-    view.asleep_ranks.push_back({each.rank, of_rank.asleep});
   }
-  for (auto* list : {&view.io_ranks, &view.processor_ranks, &view.asleep_ranks})
-    std::ranges::stable_sort(*list, std::ranges::greater{}, &RankSeconds::seconds);
 }
 
 void add_work(const Application& a, double kernel, RunView& view) {
@@ -192,11 +184,9 @@ void add_work(const Application& a, double kernel, RunView& view) {
   for (const std::uint32_t rank : view.workers) {
     const RankTime& time = view.times[rank];
     view.mean_work += std::max(0.0, time.computing - kernel) / workers;
-    view.mean.io += time.io / workers;
-    view.mean.processor += time.waiting / workers;
-    view.mean.asleep += time.blocked / workers;
+    view.mean_io += time.io / workers;
   }
-  view.mean.kernel = kernel;
+  view.mean_kernel = kernel;
   // Samples are of all threads, the path is of first threads.
   double sampled = 0;  // outside of calls, of a rank
   for (std::size_t i = 0; i < a.samples.threads.self.size(); ++i)
@@ -208,10 +198,7 @@ void add_work(const Application& a, double kernel, RunView& view) {
   }
   double polled_mean = 0;
   for (const PathPart& part : a.waiting.critical_path) {
-    if (part.kind == "io") {
-      view.path.io += part.seconds;
-      view.io_ranks.insert(view.io_ranks.end(), part.by_rank.begin(), part.by_rank.end());
-    }
+    if (part.kind == "io") view.path.io += part.seconds;
     if (part.kind != "computation") continue;
     if (polling.contains(part.symbol)) {
       view.polling += part.seconds;
@@ -234,11 +221,6 @@ const CallSite* find_call_site(const Application& a, const PathPart& part) {
            site.line == part.line;
   });
   return found == a.call_sites.end() ? nullptr : &*found;
-}
-
-double RunView::waiting() const {
-  const auto& seconds = app.waiting.per_rank.waiting_seconds;
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 RunView::RunView(const Application& a) : app(a) {

@@ -33,19 +33,17 @@ struct PathCall {
   double seconds = 0;              // on the path, without the part in which ranks lacked a processor
   double waiting = 0;              // rank-seconds of waiting in its calls
   std::string pattern;             // of most of it
-  std::uint32_t awaited = kNoRank;
   double calls_per_rank = 0, bytes_per_call = 0;
   double wait_free = 0;  // rank-seconds in its calls without waiting
 };
 
-// One rank exchanges messages with all others, and these hardly with each other.
+// One rank exchanges messages with all others, in both directions, and these hardly with each other.
 struct Hub {
   std::uint32_t rank = 0;
-  bool takes = false, gives = false;  // most messages end there; begin there
-  double messages_per_rank = 0;       // between the hub and another rank
+  double messages_per_rank = 0;  // between the hub and another rank
 };
 
-// Time on the path outside of MPI that no sample covers, and the same as means over ranks.
+// Time on the path outside of MPI that no sample covers.
 struct OutsideTimes {
   double io = 0, processor = 0, asleep = 0, kernel = 0;
 };
@@ -64,13 +62,12 @@ struct RunView {
   double path_work = 0, mean_work = 0;      // s; work that only tests for messages is not included
   double polling = 0;                       // such work and its tests on the path
   std::vector<std::uint32_t> polled_sites;  // indices into calls
-  OutsideTimes path, mean;
-  std::vector<RankSeconds> io_ranks, asleep_ranks, processor_ranks;  // on the path; descending
+  OutsideTimes path;
+  double mean_io = 0, mean_kernel = 0;  // of a rank
   std::optional<Hub> hub;
 
   [[nodiscard]] double share(double seconds) const { return run > 0 ? seconds / run : 0; }
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
-  [[nodiscard]] double waiting() const;  // rank-seconds
 };
 
 // The site of the table for calls of `function` from this place; nullptr: none.

@@ -65,11 +65,11 @@ const std::vector<Kind>& kinds() {
 const std::vector<Kind>& kinds_on_many_ranks() {
   static const std::vector<Kind> kSome = [] {
     const std::set<std::string> codes{
-        "late.static", "late.moving",         "late.growing",  "late.group",   "late.asleep",
-        "serial.rank", "chain.ring",          "chain.serial",  "chain.token",  "hub.root",
-        "prog.none",   "order.late_receiver", "io.rank0",      "io.meta",      "node.oversub",
-        "late.node",   "ovh.create",          "none.balanced", "none.first",   "none.partner",
-        "none.async",  "none.unit",           "none.noise",    "none.barrier", "none.device"};
+        "late.static",   "late.moving",  "late.growing", "late.group", "late.asleep", "serial.rank",
+        "chain.ring",    "chain.serial", "chain.token",  "hub.root",   "prog.none",   "order.late_receiver",
+        "io.rank0",      "io.meta",      "node.oversub", "late.node",  "ovh.create",  "ovh.fuse",
+        "none.balanced", "none.first",   "none.partner", "none.async", "none.unit",   "none.noise",
+        "none.barrier",  "none.device"};
     std::vector<Kind> some;
     std::ranges::copy_if(kinds(), std::back_inserter(some),
                          [&](const Kind& kind) { return codes.contains(kind.code); });
@@ -107,11 +107,17 @@ namespace {
 constexpr double kLoss = 0.02;  // of the run
 
 // In nested loops, lateness once in an outer step is lateness in every n-th round.
-bool is_right(const reports::Finding& finding, const Kind& kind, Context context) {
+bool is_known(const reports::Finding& finding, const Kind& kind, const Case& how) {
   const bool once_a_step =
-      context == Context::kNestedLoops && kind.code.starts_with("late.") && finding.id == "late.periodic";
-  return (once_a_step || std::ranges::find(kind.findings, finding.id) != kind.findings.end()) &&
-         std::ranges::all_of(kind.words, [&](const std::string& word) {
+      how.context == Context::kNestedLoops && kind.code.starts_with("late.") && finding.id == "late.periodic";
+  const auto has = [&](const std::vector<std::string>& codes) {
+    return std::ranges::find(codes, finding.id) != codes.end();
+  };
+  return once_a_step || has(kind.findings) || (how.ranks == 3 && has(kind.with_three_ranks));
+}
+
+bool is_right(const reports::Finding& finding, const Kind& kind, const Case& how) {
+  return is_known(finding, kind, how) && std::ranges::all_of(kind.words, [&](const std::string& word) {
            // A name at the begin of a sentence has a capital.
            return finding.text.find(word) != std::string::npos || finding.text.starts_with(reports::capitalised(word));
          });
@@ -136,7 +142,8 @@ bool is_of_the_context(const reports::Finding& finding, const Case& how) {
   if (how.context == Context::kSecondFault) return finding.text.find("second_fault") != std::string::npos;
   if (how.context == Context::kLoaded || how.context == Context::kPreempted || how.context == Context::kBusy)
     return finding.id.starts_with("node.");
-  return how.noise >= 0.2 && finding.id == "late.noise";
+  // Noise of threads, too.
+  return how.noise >= 0.2 && (finding.id == "late.noise" || finding.id == "thr.uneven");
 }
 
 Task first_program(Rank& me, const Kind& kind, const Case& how) {
@@ -155,6 +162,15 @@ double run(Simulation& simulation, const Kind& kind, const Case& how) {
       [&](Rank& me) { return me.is_partner() ? partner(me, me.rank()) : first_program(me, kind, how); });
 }
 
+// The same program and loss, where ranks have neither noise nor another trouble.
+double seconds_without_context(const Kind& kind, Case how) {
+  how.noise = 0;
+  for (const Context each : {Context::kSecondFault, Context::kLoaded, Context::kPreempted, Context::kBusy})
+    if (how.context == each) how.context = Context::kAlone;
+  Simulation simulation(machine_for(kind, how));
+  return run(simulation, kind, how);
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Kind& kind, const Case& how) {
@@ -168,19 +184,23 @@ Diagnosis diagnose(const Kind& kind, const Case& how) {
   const reports::Run run = simulation.analyze();
   result.findings = reports::findings_of(run.applications.at(0));
   const auto& all = result.findings;
-  result.right_first = is_right(all.front(), kind, how.context);
+  result.right_first = is_right(all.front(), kind, how);
   result.right_in_three = std::any_of(all.begin(), all.begin() + std::min<std::ptrdiff_t>(3, std::ssize(all)),
-                                      [&](const auto& finding) { return is_right(finding, kind, how.context); });
-  const bool is_known = std::ranges::find(kind.findings, all.front().id) != kind.findings.end();
-  const auto named =
-      std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind, how.context); });
+                                      [&](const auto& finding) { return is_right(finding, kind, how); });
+  const auto named = std::ranges::find_if(all, [&](const auto& finding) { return is_right(finding, kind, how); });
   if (named != all.end() && named->id == kind.code) {
     for (const auto& [name, value] : named->evidence) {
       if (name == "ceiling_seconds") result.ceiling = value;
     }
   }
-  result.wrong_remedy = !kind.is_right() && !is_known && !all.front().advice.empty();
-  result.is_loss = !kind.is_right() && result.seconds - result.without_fault >= kLoss * result.seconds;
+  const double loss = result.seconds - result.without_fault;
+  result.of_context = result.seconds - seconds_without_context(kind, how);
+  result.is_loss = !kind.is_right() && loss >= kLoss * result.seconds;
+  // Work in a hot place is told after all losses.
+  result.is_greatest = result.is_loss && result.of_context <= (kind.code == "cpu.hot" ? kLoss * result.seconds : loss);
+  const bool names_greater = !result.is_greatest && is_of_the_context(all.front(), how);
+  result.wrong_remedy =
+      result.is_loss && !is_known(all.front(), kind, how) && !names_greater && !all.front().advice.empty();
   result.false_alarm = kind.is_right() && std::ranges::any_of(all, [&](const auto& finding) {
                          return finding.severity != reports::Severity::note && !is_of_the_context(finding, how);
                        });

@@ -40,6 +40,7 @@ struct Kind {
   std::vector<std::string> words;     // all of them in the first finding: the function, the rank
   std::function<Task(Rank&, const Case&)> body;
   std::function<void(Machine&)> machine = {};
+  std::vector<std::string> with_three_ranks = {};  // codes that are equally right there
   [[nodiscard]] bool is_right() const { return code.starts_with("none."); }
 };
 
@@ -60,9 +61,11 @@ struct NamedCase {
 struct Diagnosis {
   double seconds = 0;        // of the run
   double without_fault = 0;  // of the same program without the loss
+  double of_context = 0;     // lost to the noise, the load or the second fault of the context
   double ceiling = 0;        // s: of the first finding with the kind's own code; 0: there is none
   std::vector<reports::Finding> findings;
-  bool is_loss = false;  // it costs at least 2 % of the run in this context
+  bool is_loss = false;      // it costs at least 2 % of the run in this context
+  bool is_greatest = false;  // likewise, and not less than the loss of the context
   bool right_first = false, right_in_three = false;
   bool wrong_remedy = false;  // the first finding has another cause, and an advice
   bool false_alarm = false;   // a right program has a finding above a note that is not of the context

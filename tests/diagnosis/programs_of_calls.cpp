@@ -116,7 +116,7 @@ Task needless_barriers(Rank& me, const Case& how, std::uint32_t) {
 
 std::vector<Kind> kinds_of_calls() {
   return {
-      {"ovh.tiny", {"ovh.tiny"}, {"send_particles"}, steps(tiny_messages)},
+      {"ovh.tiny", {"ovh.tiny"}, {"_particles"}, steps(tiny_messages)},
       {"ovh.element", {"ovh.element"}, {"share_coefficients"}, steps(call_for_each_element)},
       {"ovh.fuse", {"ovh.fuse"}, {"sum_mass"}, steps(adjacent_reductions)},
       {"ovh.hand", {"ovh.hand"}, {"share_table"}, steps(broadcast_by_hand)},

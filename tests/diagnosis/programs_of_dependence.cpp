@@ -154,6 +154,7 @@ Task token(Rank& me, const Case& how, std::uint32_t) {
 
 // One straggler among the senders holds back the work on all messages.
 Task waiting_for_all(Rank& me, const Case& how, std::uint32_t step) {
+  constexpr double kAll = 8.4 * kMs;
   if (me.rank() != 0) {
     co_await me.compute({"make_part", 311}, me.rank() == 1 + step % (me.size() - 1) ? 9 * kMs : 1 * kMs);
     co_await me.send({"make_part", 312}, 0, 4 * kKiB, 16);
@@ -166,9 +167,9 @@ Task waiting_for_all(Rank& me, const Case& how, std::uint32_t step) {
   while (!how.fault && !requests.empty()) {
     const std::size_t place = co_await me.waitany({"use_parts", 318}, requests);
     requests.erase(requests.begin() + static_cast<std::ptrdiff_t>(place));
-    co_await me.compute({"use_parts", 320}, 1.2 * kMs);
+    co_await me.compute({"use_parts", 320}, kAll / (me.size() - 1));
   }
-  if (how.fault) co_await me.compute({"use_parts", 321}, (me.size() - 1) * 1.2 * kMs);
+  if (how.fault) co_await me.compute({"use_parts", 321}, kAll);
 }
 
 Task contended_lock(Rank& me, const Case& how, std::uint32_t) {

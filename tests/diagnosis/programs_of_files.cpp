@@ -82,7 +82,7 @@ Task independent_writes(Rank& me, const Case& how, std::uint32_t) {
 
 Task synchronous_writes(Rank& me, const Case& how, std::uint32_t) {
   const std::string file = "state." + std::to_string(me.rank());
-  co_await me.write({"save_state", 401}, file, 1 * kMiB);
+  co_await me.write({"save_state", 401}, file, 8 * kMiB / me.size());
   if (how.fault) co_await me.sync({"save_state", 402}, file, 8 * kMs);
 }
 

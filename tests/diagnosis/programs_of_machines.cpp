@@ -24,7 +24,7 @@ Task distant_pairs(Rank& me, const Case& how, std::uint32_t) {
   co_await me.wait({"swap_blocks", 413}, request);
 }
 
-void two_hosts(Machine& machine) { machine.ranks_per_host = machine.ranks / 2; }
+void two_hosts(Machine& machine) { machine.ranks_per_host = (machine.ranks + 1) / 2; }
 
 }  // namespace
 
@@ -42,16 +42,18 @@ std::vector<Kind> kinds_of_machines() {
        steps(nothing_more),
        [](Machine& machine) {
          two_hosts(machine);
-         machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank < half ? 1 : 1.5; };
-       }},
+         machine.slowness = [half = machine.ranks_per_host](std::uint32_t rank) { return rank < half ? 1 : 1.5; };
+       },
+       {"late.static"}},  // one rank is alone on that host: it may as well have more work
       {"late.numa",
        {"late.numa"},
        {},
        steps(nothing_more),
        [](Machine& machine) {
          two_hosts(machine);
-         machine.slowness = [half = machine.ranks / 2](std::uint32_t rank) { return rank % half == 0 ? 1.5 : 1; };
-       }},
+         machine.slowness = [half = machine.ranks_per_host](std::uint32_t rank) { return rank % half == 0 ? 1.5 : 1; };
+       },
+       {"late.group"}},  // one host has one rank: two ranks may as well have more work
       {"place.ranks", {"place.ranks"}, {"swap_blocks"}, steps(distant_pairs), two_hosts},
   };
 }

@@ -24,19 +24,20 @@ double error_of_ceiling(const Diagnosis& result) {
 }
 
 struct Score {
-  int faults = 0, first = 0, in_three = 0, wrong = 0, right = 0, alarms = 0, ceilings = 0;
+  int greatest = 0, first = 0, faults = 0, in_three = 0, wrong = 0, right = 0, alarms = 0, ceilings = 0;
   void add(const Kind& kind, const Diagnosis& result) {
+    greatest += result.is_greatest;
+    first += result.is_greatest && result.right_first;
     faults += result.is_loss;
-    first += result.is_loss && result.right_first;
     in_three += result.is_loss && result.right_in_three;
-    wrong += result.is_loss && result.wrong_remedy;
+    wrong += result.wrong_remedy;
     ceilings += result.ceiling > 0 && std::abs(error_of_ceiling(result)) <= 0.1;
     right += kind.is_right();
     alarms += result.false_alarm;
   }
   void print(std::string_view name) const {
-    fmt::print("{:<28} {:>4} of {:<4} {:>4} {:>12} {:>6} of {} {:>9}\n", name, first, faults, in_three, wrong, alarms,
-               right, ceilings);
+    fmt::print("{:<28} {:>4} of {:<4} {:>4} of {:<4} {:>9} {:>6} of {} {:>9}\n", name, first, greatest, in_three,
+               faults, wrong, alarms, right, ceilings);
   }
 };
 
@@ -45,9 +46,9 @@ void print_line(const Kind& kind, const Diagnosis& result) {
   const std::string_view verdict = !kind.is_right() && !result.is_loss ? "no loss"
                                    : kind.is_right()                   ? (result.false_alarm ? "false alarm" : "silent")
                                    : result.right_first                ? "first"
-                                   : result.right_in_three             ? "among three"
-                                   : result.wrong_remedy               ? "wrong remedy"
-                                                                       : "-";
+                                   : result.right_in_three ? (result.is_greatest ? "among three" : "after greater")
+                                   : result.wrong_remedy   ? "wrong remedy"
+                                                           : "-";
   fmt::print("{:<20} {:8.3f} s {:6.1f} % {:>6} {:<13} {}\n", kind.code, result.seconds, gain,
              result.ceiling > 0 ? fmt::format("{:+.0f} %", 100 * error_of_ceiling(result)) : "", verdict,
              result.findings.front().id);

@@ -547,7 +547,18 @@ reports::Run Simulation::analyze() {
     programs[1].place = {machine_.ranks, all};
   }
   replay::Session session(std::move(programs));
-  for (const auto& rank : ranks_) session.submit(rank->recorded_.finish(rank->ended_, machine_.processors_per_host));
+  std::vector<std::vector<replay::Pack>> packs;
+  for (const auto& rank : ranks_) packs.push_back(rank->recorded_.finish(rank->ended_, machine_.processors_per_host));
+  // Those of one time come together, as from real ranks.
+  bool more = true;
+  for (std::size_t i = 0; more; ++i) {
+    more = false;
+    for (const auto& of_rank : packs) {
+      if (i >= of_rank.size()) continue;
+      session.submit(of_rank[i]);
+      more = true;
+    }
+  }
   return session.finish();
 }
 

@@ -41,11 +41,10 @@ Finding finding_of(const Loss& loss, const RunView& view) {
 }
 
 // Ranks without a processor make calls longer and ranks late: what they lose so may be more than this loss.
-bool is_uncertain(const Loss& loss, const RunView& view) {
-  constexpr double kOfTheCrowd = 0.5;
+bool is_uncertain(const Loss& loss, const RunView& view, double of_the_crowd) {
   const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
                            loss.code == "thr.uneven";
-  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < kOfTheCrowd * view.path.processor;
+  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < of_the_crowd * view.path.processor;
 }
 
 std::string why_not_known(const RunView& view) {
@@ -97,6 +96,7 @@ void without_path(const Facts& facts, const RunView& view, std::vector<Finding>&
 void find_losses(const Facts& facts, std::vector<Finding>& out) {
   const RunView view(facts.app);
   if (!view.known) return without_path(facts, view, out);
+  constexpr double kOfTheCrowd = 0.5, kSmall = 0.25;  // of what the lack of processors costs
   const std::size_t before = out.size();
   double all = 0;
   bool leads = false;
@@ -107,9 +107,11 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
       hot = loss.text;
     } else if (view.share(loss.ceiling) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
-      if (is_uncertain(loss, view))
+      if (is_uncertain(loss, view, kOfTheCrowd))
         out.back().severity =
-            std::min(out.back().severity, view.share(loss.ceiling) >= kHighLoss ? Severity::medium : Severity::note);
+            std::min(out.back().severity, view.share(loss.ceiling) >= kHighLoss && !is_uncertain(loss, view, kSmall)
+                                              ? Severity::medium
+                                              : Severity::note);
       leads = leads || out.back().severity != Severity::note;
     }
   }

@@ -22,6 +22,7 @@ struct Object {
   std::string path, soname;  // path: empty for the program
   std::vector<std::string> needs;
   bool is_core = false;  // MPI itself, by name and folder
+  bool is_binding = false;  // for a language, above MPI: what it needs is no inner part
   bool by_program = false, by_mpi = false;
 
   [[nodiscard]] std::string_view file() const { return std::string_view(path).substr(path.rfind('/') + 1); }
@@ -103,11 +104,14 @@ void mark_all(Objects& objects) {
   const bool linked_statically = mpi == nullptr || mpi->path.empty();
   if (!linked_statically) {
     const fs::path folder = folder_of(mpi->path);
-    for (Object& object : objects) object.is_core = &object == mpi || belongs_to(object, folder);
+    for (Object& object : objects) {
+      object.is_core = &object == mpi || belongs_to(object, folder);
+      object.is_binding = object.is_core && &object != mpi && object.file().starts_with("libmpi");
+    }
   }
   if (ours != nullptr && !ours->path.empty()) ours->is_core = true;
   for (const Object& object : objects) {
-    if (object.is_core && &object != ours) mark(objects, object, &Object::by_mpi);
+    if (object.is_core && !object.is_binding && &object != ours) mark(objects, object, &Object::by_mpi);
     if (object.path.empty()) mark(objects, object, &Object::by_program);
   }
   // Objects that were opened later: a plug-in of a transport if it needs an inner part of MPI, otherwise the program's.

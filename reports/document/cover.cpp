@@ -57,7 +57,7 @@ Table programs_in_brief(const Run& run) {
     if (table.rows.size() == kSummaryPrograms) break;
     const Facts facts(a);
     const bool known = facts.efficiency.known && a.ranks > 1;
-    table.rows.push_back({code(a.name), exact(a.ranks), seconds(a.wall_seconds), share(facts.mpi_share()),
+    table.rows.push_back({code(a.name), exact(a.ranks), seconds(a.wall_seconds), facts.mpi_share_in_words(),
                           share(facts.io_share()), known ? Cell{ratio(facts.efficiency.load_balance)} : Cell{"–"},
                           known ? Cell{ratio(facts.efficiency.parallel)} : Cell{"–"}});
   }

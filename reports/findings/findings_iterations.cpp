@@ -24,9 +24,15 @@ constexpr double kStep = 1.25;                // ratio of the iterations after a
 constexpr double kOnItsSide = 0.85;           // share of the iterations that lie on their side of the change
 constexpr double kOfTheStep = 0.6;            // share of the change that happens next to it
 constexpr double kFarOff = 5;                 // times the median: outliers are clamped to this
-constexpr double kOfTheGrowth = 0.25;         // CPU time: less of it is the machine's
+constexpr double kOfTheGrowth = 0.25;         // CPU time and I/O: less of it is the machine's
+constexpr double kMoreBytes = 1.25;           // of a round that is longer for its messages
+constexpr double kOfTheSeries = 0.5;          // in slow rounds: these are the work, the others are not the usual
 constexpr double kCrowded = 0.25;             // waiting for a processor ÷ computing
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
+
+std::string as_factor(double factor) {
+  return factor < 100 ? fmt::format("{:.1f}", factor) : human_count(std::round(factor));
+}
 
 std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::size_t>& these) {
   std::vector<std::size_t> others;
@@ -34,6 +40,23 @@ std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::siz
     if (!std::ranges::binary_search(these, i)) others.push_back(i);
   }
   return others;
+}
+
+// On a crowded machine: rounds take longer, without more CPU time, I/O or bytes.
+bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                       const std::vector<std::size_t>& than) {
+  const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
+  if (!is_crowded || s.functions.empty() || s.ranks == 0) return false;
+  std::vector<double> bytes(s.seconds.size(), 0.0), work = s.io_seconds;
+  for (const SnapshotCalls& each : s.calls) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += static_cast<double>(each.bytes[i]);
+  }
+  for (const SnapshotFunction& each : s.functions) {
+    for (std::size_t i = 0; i < work.size(); ++i) work[i] += each.seconds[i] / s.ranks;
+  }
+  const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
+  return round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
+         round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
 }
 
 void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
@@ -45,12 +68,13 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   for (const std::size_t each : slow) rounds += static_cast<double>(s.rounds[each]);
   const double longer = (slow_mean - typical) * rounds;
   const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
-  if (share < kLeastShareOfRun) return;
+  const double series = std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0);
+  if (share < kLeastShareOfRun || longer > kOfTheSeries * series || is_of_the_machine(facts, s, slow, usual)) return;
   const std::string words = rounds_in_words(s, slow);
   const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
   const bool is_one = is_single || (words.starts_with("every ") && words.ends_with(")"));
-  std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
-                                 capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
+  std::string text = fmt::format("{} {} {} times as long as the others ({} instead of {}), {} of the run in all.",
+                                 capitalised(words), is_one ? "takes" : "take", as_factor(slow_mean / typical),
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));
   const std::string why = main_difference(facts.app, s, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
@@ -60,21 +84,6 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
                  text,
                  "",
                  {{"rounds", rounds}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
-}
-
-// On a crowded machine: rounds take longer outside MPI and I/O, without more CPU time.
-bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
-                       const std::vector<std::size_t>& than) {
-  const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
-  if (!is_crowded || s.functions.empty() || s.ranks == 0) return false;
-  const auto own = own_seconds(s);
-  std::vector<double> cpu(own.size(), 0.0);
-  for (const SnapshotFunction& each : s.functions) {
-    for (std::size_t i = 0; i < cpu.size(); ++i) cpu[i] += each.seconds[i] / s.ranks;
-  }
-  const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
-  const double more_own = round_mean(s, own, these) - round_mean(s, own, than);
-  return 2 * more_own > longer && round_mean(s, cpu, these) - round_mean(s, cpu, than) < kOfTheGrowth * more_own;
 }
 
 // The position that splits the series into the two parts that differ most, by least squares of logarithms; 0: none.

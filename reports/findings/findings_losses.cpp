@@ -53,12 +53,17 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   return finding;
 }
 
-// The wait for processors is more than this loss, which is measured by durations.
-bool is_uncertain(const Loss& loss, const RunView& view) {
-  const double of_the_crowd = may_be_load(loss) ? 0.5 : 0.1;
+// Where ranks wait for processors for longer than a loss costs that is measured by durations, it may be due to that.
+Severity severity_beside_load(const Loss& loss, const RunView& view, Severity severity) {
+  constexpr double kUncertain = 0.5, kSmall = 0.25, kIndependent = 0.1;  // of what the lack of processors costs
   const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
                            loss.code == "thr.uneven";
-  return by_duration && loss.bucket != Bucket::processor && loss.ceiling < of_the_crowd * view.path.processor;
+  const double load = view.path.processor;
+  if (!by_duration || loss.bucket == Bucket::processor ||
+      loss.ceiling >= (may_be_load(loss) ? kUncertain : kIndependent) * load)
+    return severity;
+  const bool is_small = may_be_load(loss) && loss.ceiling < kSmall * load;
+  return std::min(severity, share_of(loss, view) >= kHighLoss && !is_small ? Severity::medium : Severity::note);
 }
 
 std::string why_not_known(const RunView& view) {
@@ -120,9 +125,7 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
       hot = loss.text;
     } else if (share_of(loss, view) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
-      if (is_uncertain(loss, view))
-        out.back().severity =
-            std::min(out.back().severity, share_of(loss, view) >= kHighLoss ? Severity::medium : Severity::note);
+      out.back().severity = severity_beside_load(loss, view, out.back().severity);
       leads = leads || out.back().severity != Severity::note;
     }
   }

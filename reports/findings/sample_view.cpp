@@ -169,19 +169,41 @@ std::vector<CallShare> callers_of(const SampleProfile& s, const CallSite& site) 
   return {};
 }
 
+namespace {
+
+constexpr double kOnlyCaller = 0.995;
+
+// What starts programs, and code without a name, say nothing of a place.
+bool says_something(const SampledFunction& f) {
+  return !f.symbol.empty() && f.symbol != "(unknown)" && f.symbol != "(incomplete call stack)" &&
+         f.symbol != "_start" && f.symbol.find("libc_start_") == std::string::npos;
+}
+
+}  // namespace
+
 std::string callers_in_sentence(const Application& a, const CallSite& site) {
   const SampleProfile& s = a.samples;
   std::vector<CallShare> callers = callers_of(s, site);
   std::erase_if(callers, [](const CallShare& c) { return c.function == kNoParent; });
-  if (callers.empty()) return "";
-  if (callers.size() == 1) return ", called by " + in_sentence(short_name(s.functions[callers[0].function]));
   double all = 0;
   for (const CallShare& c : callers) all += c.total;
+  const std::size_t before = callers.size();
+  std::erase_if(callers, [&](const CallShare& c) { return !says_something(s.functions[c.function]); });
+  if (callers.empty()) return "";
+  // The tree has one function for all places of a library without symbols.
+  const auto places = std::ranges::count_if(a.call_sites, [&](const CallSite& other) {
+    return other.function == site.function && other.symbol == site.symbol && other.module == site.module;
+  });
+  const std::string beneath =
+      site.symbol.empty() && places > 1 ? fmt::format(", one of {} places below ", places) : ", called by ";
+  if (before == 1 || callers[0].total > kOnlyCaller * all)
+    return beneath + in_sentence(short_name(s.functions[callers[0].function]));
   const auto part = [&](std::size_t i) {
     return fmt::format("{} ({})", in_sentence(short_name(s.functions[callers[i].function])),
                        human_share(callers[i].total / all));
   };
-  return fmt::format(", called by {} and {}", part(0),
+  if (callers.size() == 1) return beneath + part(0);
+  return fmt::format("{}{} and {}", beneath, part(0),
                      callers.size() == 2 ? part(1) : fmt::format("{} others", callers.size() - 1));
 }
 

@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::size_t kPlaces = 2;  // told of losses with one code
 
+std::string uncapitalised(std::string text) {
+  const auto is_small = [](char letter) { return letter >= 'a' && letter <= 'z'; };
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && is_small(text[1]))
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 // Losses with the same code become one, told by the largest two. The others are counted.
 std::vector<Loss> merged(std::vector<Loss> losses) {
   std::map<std::string, std::size_t> places;
@@ -29,7 +36,7 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
     if (same->bucket == Bucket::asleep && loss.bucket == Bucket::work) std::swap(same->text, loss.text);
     if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos &&
         ++places[loss.code] <= kPlaces)
-      same->text += "; " + loss.text;
+      same->text += "; " + uncapitalised(loss.text);
     same->is_usual = same->is_usual && loss.is_usual;
     same->ceiling += loss.ceiling;
     same->own_seconds += loss.own_seconds;

@@ -26,6 +26,7 @@ constexpr double kMoreThanOthers = 1.5;  // bytes of a rank ÷ mean of the other
 constexpr double kMostly = 0.6;  // of a call on the path is of one rank: a partner of its transfers has the rest
 constexpr double kTakeTurns = 1.3;       // as kInTurn, of all large messages together
 constexpr double kWaitInTurn = 0.2;      // waiting in them ÷ the rest of their time
+constexpr double kMoreWork = 0.1;        // work of a rank beyond the mean ÷ mean: not noise
 constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -94,6 +95,7 @@ class CostlyCalls {
     std::string text = fmt::format("Ranks test for messages again and again: {}", calls_in_words(most));
     // Testing is waiting: for a rank that works meanwhile, if there is one.
     const SampledFunction* const alone = work_of_one_rank();
+    if (alone == nullptr) own = wait_for_uneven_work(most, own);
     if (alone != nullptr)
       text = fmt::format(
           "{} works alone in {}, and the others test for its messages: {}",
@@ -101,17 +103,48 @@ class CostlyCalls {
           in_sentence(name_and_place(a_.samples, static_cast<std::size_t>(alone - a_.samples.functions.data()))),
           calls_in_words(most));
     out_.push_back({.code = alone != nullptr ? "serial.rank" : "poll.busy",
-                    .ceiling = view_.polling,
+                    .ceiling = view_.polling - for_late_rank_,
                     .own_seconds = own,
                     .bucket = Bucket::transfer,
                     .text = std::move(text),
                     .ranks = alone != nullptr ? std::vector{alone->max_rank} : std::vector<std::uint32_t>{}});
   }
+  // Giving up the processor between two tests is no work.
+  [[nodiscard]] static bool is_work(const SampledFunction& f) { return is_code(f) && f.symbol != "(kernel)"; }
+
+  // The ranks test while the one with most work still does it: that part of the testing is late.static.
+  [[nodiscard]] double wait_for_uneven_work(const PathCall& most, double own) {
+    constexpr double kOfThePolling = 0.3;
+    const SampledFunction* longest = nullptr;
+    const auto more = [](const SampledFunction& f) { return f.rank_max - f.rank_mean; };
+    for (const SampledFunction& f : a_.samples.functions) {
+      if (is_work(f) && f.symbol != most.part->symbol && (longest == nullptr || more(f) > more(*longest))) longest = &f;
+    }
+    if (longest == nullptr || more(*longest) < kOfThePolling * view_.polling ||
+        more(*longest) < kMoreWork * longest->rank_mean)
+      return own;
+    for_late_rank_ = std::min(view_.polling, more(*longest));
+    const double part = for_late_rank_ / view_.polling;
+    out_.push_back(
+        {.code = "late.static",
+         .ceiling = for_late_rank_,
+         .own_seconds = own * part,
+         .bucket = Bucket::transfer,
+         .text = fmt::format(
+             "{} works longer than the others: {} of CPU time in {}, the mean is {}; the others test for its messages: "
+             "{}",
+             capitalised(ranks_in_words(a_, {longest->max_rank})), human_seconds(longest->rank_max),
+             in_sentence(name_and_place(a_.samples, static_cast<std::size_t>(longest - a_.samples.functions.data()))),
+             human_seconds(longest->rank_mean), calls_in_words(most)),
+         .ranks = {longest->max_rank}});
+    return own * (1 - part);
+  }
+
   // The function with most work that one rank does nearly alone; nullptr: none.
   [[nodiscard]] const SampledFunction* work_of_one_rank() const {
     const SampledFunction* best = nullptr;
     for (const SampledFunction& f : a_.samples.functions) {
-      const bool alone = f.kind == "code" && f.rank_max > kOfOneRank * f.rank_mean * a_.ranks;
+      const bool alone = is_work(f) && f.rank_max > kOfOneRank * f.rank_mean * a_.ranks;
       if (alone && (best == nullptr || f.rank_max > best->rank_max)) best = &f;
     }
     return best != nullptr && best->rank_max > 0.3 * view_.polling ? best : nullptr;
@@ -160,7 +193,7 @@ class CostlyCalls {
   [[nodiscard]] bool in_turn(const PathCall& call) const {
     if (call.site == nullptr || call.site->ranks < 3) return false;
     const double of_rank = call.wait_free / call.site->ranks;
-    return call.part->seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.part->seconds;
+    return call.share * call.part->seconds > kInTurn * of_rank && call.part->rank_seconds < 0.5 * call.part->seconds;
   }
 
   [[nodiscard]] bool is_message(const PathCall& call) const {
@@ -172,7 +205,7 @@ class CostlyCalls {
     double on_path = 0, of_ranks = 0, waiting = 0;
     for (const PathCall& call : view_.calls) {
       if (!is_message(call) || call.bytes_per_call <= kSmall) continue;
-      on_path += call.part->seconds;
+      on_path += call.share * call.part->seconds;
       of_ranks += call.wait_free;
       waiting += call.waiting;
     }
@@ -338,6 +371,13 @@ class CostlyCalls {
     return std::min(ratio, 1 / ratio);
   }
 
+  // "MPI_Irecv in exchange (halo.c:7)"
+  [[nodiscard]] static std::string in_place(const CallSite& site) {
+    const bool known = !site.symbol.empty() || !site.source_file.empty() || !site.module.empty();
+    return known ? fmt::format("{} in {}", in_sentence(site.function), in_sentence(name_of(site)))
+                 : in_sentence(site.function);
+  }
+
   // Non-blocking transfers that end in this wait. Returns whether it explains the call.
   [[nodiscard]] bool transfer_in_wait(const PathCall& call) {
     double flight = 0, waited = 0, operations = 0;
@@ -357,11 +397,11 @@ class CostlyCalls {
     if (bytes <= kSmall) {
       if (call.calls_per_rank < kManyCalls) return false;
       add("ovh.tiny", call,
-          fmt::format("{} complete transfers of {}, which {} in {} starts", capitalised(calls_in_words(call)),
-                      human_bytes(bytes), in_sentence(start->function), in_sentence(name_of(*start))));
+          fmt::format("{} complete transfers of {}, which {} starts", capitalised(calls_in_words(call)),
+                      human_bytes(bytes), in_place(*start)));
       return true;
     }
-    const std::string started = fmt::format("{} in {}", in_sentence(start->function), in_sentence(name_of(*start)));
+    const std::string started = in_place(*start);
     // The call that starts it is no work in between.
     if (waited + operations * start->mean_seconds >= kAtOnce * flight) {
       add("prog.false_overlap", call,
@@ -384,6 +424,7 @@ class CostlyCalls {
   std::vector<double> bytes_;  // sent or received, whichever is more, by rank
   double own_transfers_ = 0;   // s: the longest of a rank at the places of a ring
   bool large_messages_take_turns_ = false;
+  double for_late_rank_ = 0;               // s of the polling
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };
 

@@ -63,6 +63,8 @@ struct WaitKinds {
   }
 };
 
+bool has_name(const PathWork& work) { return !work.part->symbol.empty() || !work.part->source_file.empty(); }
+
 // The functions with most of the excess work on the path: "refine_cells (amr.c:47) and move (amr.c:80)".
 std::string places_of_excess(const RunView& view) {
   std::string text;
@@ -70,10 +72,12 @@ std::string places_of_excess(const RunView& view) {
   const double most = view.work.empty() ? 0 : view.work[0].excess();
   for (const PathWork& work : view.work) {
     if (named == kNamed || work.excess() <= 0 || work.excess() < 0.3 * most) break;
+    if (!has_name(work)) continue;
     text += (named == 0 ? "" : " and ") + name_of_work(view.app, work);
     ++named;
   }
-  return text.empty() && !view.work.empty() ? name_of_work(view.app, view.work[0]) : text;
+  if (!text.empty() || view.work.empty()) return text;
+  return has_name(view.work[0]) ? name_of_work(view.app, view.work[0]) : "code without a name";
 }
 
 class UnevenWork {

@@ -38,49 +38,88 @@ double without_processor_in_mpi(const RunView& view) {
   return all > 0 ? std::min(1.0, without / all) : 0;
 }
 
-// For ranks that lack processors: a small message costs little more than its least, and a wait without a late rank is
-// as long on the path as elsewhere. The rest of their time is counted as lack of a processor.
+// For ranks that lack processors: a small message costs little more than its least, and a wait, or a collective of all
+// with all, is without late ranks as long on the path as elsewhere. The rest of their time is counted as lack of a
+// processor.
 double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
-  if (call.site != nullptr && call.part->function.starts_with("MPI_Wait"))
-    return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
-  const bool is_message = call.part->function.ends_with("end") || call.part->function.ends_with("ecv");
+  const std::string& function = call.part->function;
+  const bool is_alike =
+      function.starts_with("MPI_Wait") || function.starts_with("MPI_All") || function == "MPI_Barrier";
+  if (call.site != nullptr && is_alike) return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
+  const bool is_message = function.ends_with("end") || function.ends_with("ecv");
   if (!is_message || call.site == nullptr || call.bytes_per_call > kSmallMessage) return seconds;
   double least = call.site->min_seconds;
   for (const CallSite& site : a.call_sites) {
     const double bytes = static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
-    if (site.function == call.part->function && bytes <= kSmallMessage && site.min_seconds > 0)
+    if (site.function == function && bytes <= kSmallMessage && site.min_seconds > 0)
       least = std::min(least, site.min_seconds);
   }
   return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
+}
+
+template <class Place>
+bool is_at(const Place& place, const PathPart& part) {
+  return place.function == part.function && place.symbol == part.symbol && place.source_file == part.source_file &&
+         place.line == part.line;
+}
+
+bool is_same_address(const WaitSite& wait, const CallSite& site) {
+  return wait.module == site.module && wait.offset == site.offset;
+}
+
+double wait_free_seconds(const Application& a, const CallSite& site) {
+  double seconds = site.seconds;
+  for (const WaitSite& wait : a.waiting.call_sites) {
+    if (wait.function == site.function && is_same_address(wait, site)) seconds -= wait.waiting_seconds;
+  }
+  return std::max(0.0, seconds);
+}
+
+// The sites of the table for these calls. In a library without symbols all places have the same name: the part of the
+// path is divided by what their calls take without waiting.
+std::vector<PathCall> sites_of(const Application& a, const PathPart& part) {
+  std::vector<PathCall> calls;
+  const bool has_name = !part.symbol.empty() || !part.source_file.empty();
+  double all = 0;
+  for (const CallSite& site : a.call_sites) {
+    if (!is_at(site, part) || (has_name && !calls.empty())) continue;
+    calls.push_back({.part = &part, .share = wait_free_seconds(a, site), .site = &site});
+    all += calls.back().share;
+  }
+  if (calls.empty()) calls.push_back({.part = &part});
+  if (!(all > 0)) calls.resize(1);
+  for (PathCall& call : calls) call.share = calls.size() == 1 ? 1 : call.share / all;
+  return calls;
+}
+
+void add_call(const Application& a, RunView& view, double crowded, PathCall call) {
+  const PathPart& part = *call.part;
+  call.seconds = call.share * part.seconds * (1 - crowded);
+  const bool is_one = call.share < 1;  // of several without names
+  double most = 0;
+  for (const WaitSite& wait : a.waiting.call_sites) {
+    if (!is_at(wait, part) || (is_one && !is_same_address(wait, *call.site))) continue;
+    call.waiting += wait.waiting_seconds;
+    if (wait.waiting_seconds <= most) continue;
+    most = wait.waiting_seconds;
+    call.pattern = wait.pattern;
+  }
+  if (call.site != nullptr && call.site->calls > 0) {
+    const auto calls = static_cast<double>(call.site->calls);
+    call.calls_per_rank = calls / std::max(call.site->ranks, 1u);
+    call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
+    call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
+  }
+  if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
+  view.path.processor += call.share * part.seconds - call.seconds;
+  view.calls.push_back(std::move(call));
 }
 
 void add_calls(const Application& a, RunView& view) {
   const double crowded = without_processor_in_mpi(view);
   for (const PathPart& part : a.waiting.critical_path) {
     if (part.kind != "mpi") continue;
-    PathCall call;
-    call.part = &part;
-    call.site = find_call_site(a, part);
-    call.seconds = part.seconds * (1 - crowded);
-    double most = 0;
-    for (const WaitSite& wait : a.waiting.call_sites) {
-      if (wait.function != part.function || wait.symbol != part.symbol || wait.source_file != part.source_file ||
-          wait.line != part.line)
-        continue;
-      call.waiting += wait.waiting_seconds;
-      if (wait.waiting_seconds <= most) continue;
-      most = wait.waiting_seconds;
-      call.pattern = wait.pattern;
-    }
-    if (call.site != nullptr && call.site->calls > 0) {
-      const auto calls = static_cast<double>(call.site->calls);
-      call.calls_per_rank = calls / std::max(call.site->ranks, 1u);
-      call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
-      call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
-    }
-    if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
-    view.path.processor += part.seconds - call.seconds;
-    view.calls.push_back(std::move(call));
+    for (PathCall& call : sites_of(a, part)) add_call(a, view, crowded, std::move(call));
   }
   std::ranges::stable_sort(view.calls, std::ranges::greater{}, &PathCall::seconds);
 }
@@ -214,14 +253,6 @@ void add_work(const Application& a, double kernel, RunView& view) {
 }
 
 }  // namespace
-
-const CallSite* find_call_site(const Application& a, const PathPart& part) {
-  const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& site) {
-    return site.function == part.function && site.symbol == part.symbol && site.source_file == part.source_file &&
-           site.line == part.line;
-  });
-  return found == a.call_sites.end() ? nullptr : &*found;
-}
 
 RunView::RunView(const Application& a) : app(a) {
   const Waiting& waiting = a.waiting;

@@ -28,11 +28,12 @@ struct PathWork {
 
 // MPI calls of a call site on the path.
 struct PathCall {
-  const PathPart* part = nullptr;
+  const PathPart* part = nullptr;  // of several call sites, if these have no names
+  double share = 1;                // of the part: an estimate if there are several
   const CallSite* site = nullptr;  // nullptr: its row is not in the table
   double seconds = 0;              // on the path, without the part in which ranks lacked a processor
   double waiting = 0;              // rank-seconds of waiting in its calls
-  std::string pattern;             // of most of it
+  std::string pattern{};           // of most of it
   double calls_per_rank = 0, bytes_per_call = 0;
   double wait_free = 0;  // rank-seconds in its calls without waiting
 };
@@ -69,8 +70,5 @@ struct RunView {
   [[nodiscard]] double share(double seconds) const { return run > 0 ? seconds / run : 0; }
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
 };
-
-// The site of the table for calls of `function` from this place; nullptr: none.
-[[nodiscard]] const CallSite* find_call_site(const Application& application, const PathPart& part);
 
 }  // namespace ardoise::reports

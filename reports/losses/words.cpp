@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kRanges = 4;
 
 std::string called_from(const std::string& function, const std::string& caller) {
-  return caller.empty() ? in_sentence(function) : fmt::format("{}, called from {}", in_sentence(function), caller);
+  return caller.empty() || caller == name_of_place("", "", 0, "", 0)
+             ? in_sentence(function)
+             : fmt::format("{}, called from {}", in_sentence(function), caller);
 }
 
 }  // namespace

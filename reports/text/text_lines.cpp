@@ -8,6 +8,8 @@ namespace ardoise::reports {
 
 namespace {
 
+constexpr std::size_t kMostOfValue = 40;  // columns, where a table sets no width
+
 void pad(std::string& line, std::size_t blanks) { line.append(blanks, ' '); }
 
 void end_line(std::string& out) {
@@ -36,7 +38,7 @@ std::string text_table(const Table& table, const std::string& indent) {
   }
   for (auto& row : cells) {
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (columns[c].width != 0) row[c] = shortened(row[c], columns[c].width);
+      row[c] = shortened(row[c], columns[c].width != 0 ? columns[c].width : kMostOfValue);
     }
   }
   std::vector<std::size_t> width(columns.size(), 0);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 
+#include "fixture.hpp"
 #include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -139,6 +140,19 @@ TEST_P(MainLoop, AShortLoopInALongRunIsNotTheMainOne) {
   program.pass(1'000'000);
   program.call(3);
   EXPECT_FALSE(find_loop(program.series));
+}
+
+TEST_P(MainLoop, VisitsBeforeAndAfterTheRunAreNoLoop) {
+  LoopProgram program(GetParam());
+  for (int i = 0; i < 5; ++i) program.calls_of({1, 2, 3});
+  for (int step = 0; step < 40; ++step) {
+    program.calls_of({10, 11});
+    program.pass(1000);
+  }
+  for (int i = 0; i < 5; ++i) program.calls_of({1, 2, 3});
+  const auto loop = find_loop(program.series);
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->iterations, 40u);
 }
 
 TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
@@ -295,6 +309,38 @@ TEST_P(KnownLoops, ACheckpointIsNoLoop) {
     if (step % 25 == 0) work_and_call(600, {7});
   }
   EXPECT_EQ(steps(), 500u);
+}
+
+// Rounds of a program that tests for its messages as often as chance wills.
+TEST(Polling, IsNoLoop) {
+  constexpr std::uint32_t kRanks = 2;
+  constexpr int kSteps = 30;
+  std::vector<replay::Pack> packs;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    PackMaker maker({.rank = rank}, 100);
+    maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 0, 0, 0}, "tsc", "boot");
+    const auto peer = static_cast<std::int32_t>(1 - rank);
+    std::mt19937 random(rank);
+    for (std::uint64_t step = 1; step <= kSteps; ++step) {
+      std::uint64_t now = 1'000'000 * step;
+      maker.call(FunctionId::kIrecv, Shape::kPostReceive, now, 100, peer, 1, 8, 1);
+      maker.call(FunctionId::kSend, Shape::kSend, now += 1000, 100, peer, 1, 8, 2);
+      for (auto tests = random() % 300; tests != 0; --tests)
+        maker.call(FunctionId::kTest, Shape::kCompletes, now += 1000, 100, instrument::kNoPeer, 0, 0, 3);
+      maker.call(FunctionId::kTest, Shape::kCompletes, now += 1000, 100, instrument::kNoPeer, 1, 0, 3);
+    }
+    maker.finish();
+    for (auto& pack : maker.take()) packs.push_back(std::move(pack));
+  }
+  Session session({{0, "program", kRanks}}, 1, 1, replay::load_plugins(replay::kAllPlugins));
+  for (auto& pack : packs) session.submit(pack);
+  const auto run = session.finish();
+  std::vector<std::uint64_t> iterations;
+  for (const auto& series : run.applications.at(0).snapshots.series) {
+    if (series.trigger == "iteration")
+      iterations.push_back(std::accumulate(series.rounds.begin(), series.rounds.end(), std::uint64_t{0}));
+  }
+  EXPECT_THAT(iterations, testing::ElementsAre(kSteps));
 }
 
 // Random programs: no call is lost, and writing and reading keeps the series.

@@ -258,6 +258,33 @@ TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {
             "10 % of the run in all. In them the ranks are outside MPI and I/O for 130 ms instead of 30.0 ms.");
 }
 
+TEST(Findings, SlowIterationsOfACrowdedMachineAreNotTold) {
+  Application a = with_iterations();
+  for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
+  a.per_rank.cpu_seconds.assign(2, 4.0);
+  a.per_rank.waiting_seconds.assign(2, 6.0);
+  SnapshotSeries& s = a.snapshots.series[0];
+  s.functions.push_back({"relax", "/src/relax.c", 12, std::vector<double>(100, 0.02)});
+  EXPECT_EQ(find(findings_of(a), "slow_iterations"), nullptr);
+  Application more_bytes = a, more_work = a, with_files = a;
+  for (const std::size_t i : {36u, 37u, 38u, 39u}) {
+    more_bytes.snapshots.series[0].calls[0].bytes[i] *= 3;
+    more_work.snapshots.series[0].functions[0].seconds[i] += 0.1;
+    with_files.snapshots.series[0].io_seconds[i] += 0.04;
+  }
+  for (const Application& other : {more_bytes, more_work, with_files})
+    EXPECT_NE(find(findings_of(other), "slow_iterations"), nullptr);
+}
+
+// The inner calls of a loop that was not found.
+TEST(Findings, RoundsThatHoldMostOfTheTimeAreNotSlowOnes) {
+  Application a = with_iterations();
+  for (const std::size_t iteration : {20u, 40u, 60u, 80u}) prolong(a, iteration, 0.8);
+  EXPECT_NE(find(findings_of(a), "slow_iterations"), nullptr);
+  for (const std::size_t iteration : {20u, 40u, 60u, 80u}) prolong(a, iteration, 0.4);
+  EXPECT_EQ(find(findings_of(a), "slow_iterations"), nullptr);
+}
+
 // Its marks say better than a loop that was found what belongs together.
 TEST(Findings, MarksOfTheProgramComeBeforeALoopThatWasFound) {
   Application a = with_iterations();
@@ -644,6 +671,11 @@ TEST(Findings, ACallInAStrippedLibraryIsNamedWithTheFunctionThatLedThere) {
   s.tree.self.assign(7, 0.0);
   s.tree.call_seconds = {0, 0, 0, 0, 4, 0, 3};
   EXPECT_EQ(Facts(a).main_call_site("MPI_Waitall"), "libslepc.so+0x16e647, called by solve");
+  for (const char* nothing : {"_start", "__libc_start_main_impl", "(unknown)", ""}) {
+    s.functions[3].symbol = nothing;
+    s.functions[0].symbol = "_start";
+    EXPECT_EQ(Facts(a).main_call_site("MPI_Waitall"), "libslepc.so+0x16e647") << nothing;
+  }
 }
 
 // `megabytes` is the memory of rank 1, or of the only rank; the others have 100 MB all the time.

@@ -168,6 +168,68 @@ TEST(Losses, FilesThatRanksUseInTurnAreAChain) {
   EXPECT_NEAR(codes()["chain.token"], 6, 0.2);
 }
 
+// Testing is waiting: for the rank with more work, if there is one.
+TEST(Losses, RanksThatTestWaitForTheOneWithMostWork) {
+  Application a = one_late_rank();
+  a.call_sites[0].function = a.waiting.critical_path[1].function = a.mpi[0].function = "MPI_Test";
+  a.waiting.call_sites.clear();
+  a.call_sites[0].calls = 40'000;
+  a.waiting.critical_path[0].seconds = a.waiting.critical_path[0].rank_seconds = 7;
+  a.waiting.critical_path[1].seconds = a.waiting.critical_path[1].rank_seconds = 3;
+  SampledFunction& work = a.samples.functions.emplace_back();
+  work.symbol = "boundary";
+  work.kind = "code";
+  work.max_rank = 2;
+  work.rank_mean = 6;
+  const auto ceilings = [&](double most) {
+    a.samples.functions[0].rank_max = most;
+    std::map<std::string, double> found;
+    for (const Loss& loss : losses_of(RunView(a))) found[loss.code] = loss.ceiling;
+    return found;
+  };
+  auto uneven = ceilings(8), even = ceilings(6.2);
+  EXPECT_NEAR(uneven["poll.busy"], 1, 1e-9);
+  EXPECT_NEAR(even["poll.busy"], 3, 1e-9);
+  EXPECT_NEAR(uneven["late.static"] - even["late.static"], 2, 1e-9);
+  a.samples.functions[0].symbol = "(kernel)";
+  EXPECT_NEAR(ceilings(24)["poll.busy"], 3, 1e-9) << "the library gives up the processor";
+}
+
+// All places in a library without symbols have the same name.
+TEST(Losses, CallsOfPlacesWithoutANameAreToldApart) {
+  Application a = one_late_rank();
+  PathPart& part = a.waiting.critical_path[1];
+  part.symbol = part.source_file = "";
+  part.line = 0;
+  part.seconds = part.rank_seconds = 2;
+  a.waiting.critical_path[0].seconds = a.waiting.critical_path[0].rank_seconds = 8;
+  a.call_sites.clear();
+  WaitSite wait = a.waiting.call_sites[0];
+  wait.symbol = wait.source_file = "";
+  wait.line = 0;
+  wait.waiting_seconds = 2;
+  a.waiting.call_sites.clear();
+  for (const std::uint64_t offset : {0x10u, 0x20u}) {
+    CallSite site;
+    site.function = "MPI_Allreduce";
+    site.module = wait.module = "/lib/libsolver.so";
+    site.offset = wait.offset = offset;
+    site.ranks = 4;
+    site.calls = offset == 0x10 ? 4000 : 800;
+    site.seconds = offset == 0x10 ? 8 : 4;
+    a.call_sites.push_back(site);
+    a.waiting.call_sites.push_back(wait);
+  }
+  const RunView view(a);
+  ASSERT_EQ(view.calls.size(), 2u);
+  EXPECT_EQ(name_of_call(a, view.calls[0]), "MPI_Allreduce, called from libsolver.so+0x10");
+  EXPECT_DOUBLE_EQ(view.calls[0].seconds, 1.5);
+  EXPECT_DOUBLE_EQ(view.calls[1].seconds, 0.5);
+  EXPECT_DOUBLE_EQ(view.calls[0].calls_per_rank, 1000);
+  EXPECT_DOUBLE_EQ(view.calls[1].calls_per_rank, 200);
+  EXPECT_DOUBLE_EQ(view.calls[1].wait_free, 2);
+}
+
 TEST(Losses, CodesAreUniqueAndHaveARemedy) {
   std::set<std::string_view> seen;
   for (const LossCode& code : loss_codes()) {

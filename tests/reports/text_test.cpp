@@ -344,8 +344,24 @@ TEST(Summary, SeveralProgramsHaveALineEachAndTheLargestLossLeads) {
                               "p1           4     1.00 s"));
   EXPECT_THAT(text, HasSubstr("\np50          4     50.0 s"));
   EXPECT_THAT(text.substr(text.find("!  p")), ::testing::StartsWith("!  p50, io.small: ")) << text;
+  auto& mpi = run.applications[1].mpi;
+  const double all = Facts(run.applications[1]).mpi_seconds;
+  mpi.front().category = "io";
+  mpi.front().function = "MPI_File_write_at";
+  mpi.front().seconds = all;
+  EXPECT_THAT(summary_text(document_of(run)),
+              ::testing::ContainsRegex("\np50 +4 +50.0 s  [0-9.]+ % \\([0-9.]+ % in MPI-IO\\)"));
   for (int i = 0; i < 20; ++i) run.applications.push_back(run.applications.front());
   EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n15 more programs in profile.json.\n"));
+}
+
+TEST(Text, LongValuesOfATableAreShortened) {
+  Table table{"", {left("name", 10), "value"}, {}};
+  table.rows.push_back({code("a"), Cell{"12"}});
+  table.rows.push_back({code("a_long_name"), Cell{std::string(30, 'x') + std::string(30, 'y')}});
+  EXPECT_EQ(text_table(table, ""), "name        " + std::string(35, ' ') + "value\na           " +
+                                       std::string(38, ' ') + "12\na_lo…_name  " + std::string(19, 'x') + "…" +
+                                       std::string(20, 'y') + "\n");
 }
 
 TEST(Text, LongOnesKeepTheirFirstSentences) {

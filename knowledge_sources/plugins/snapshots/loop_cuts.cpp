@@ -126,6 +126,8 @@ std::vector<LoopCuts> cut_by_loops(std::span<const std::unique_ptr<RankSeries>> 
   if (!of_main.empty()) cuts.push_back(cut_by(mode_of(of_main), loops, ranks, nodes));
   // In most ranks.
   if (2 * of_inner.size() > of_main.size()) cuts.push_back(cut_by(mode_of(of_inner), loops, ranks, nodes));
+  // Joined to steps, its rounds may be those of the main loop.
+  if (cuts.size() == 2 && cuts[1].cuts.front().rounds() < 2 * cuts[0].cuts.front().rounds()) cuts.pop_back();
   return cuts;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kLeastSpan = 0.3;      // of the rank's time, from the first visit to the last
 constexpr double kMostOfRun = 0.5;      // likewise: below it, the loop must have most calls
+constexpr double kMostInOne = 0.5;      // of the span, in the longest round
 constexpr double kHoldsTogether = 0.6;  // of the longest span of a loop
 constexpr double kLeastRegular = 0.8;   // of the rounds
 constexpr double kNearlyAll = 0.8;      // of the sites in a round
@@ -107,7 +108,11 @@ std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   const auto rounds = rounds_of(series, loop);
   if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series is inconsistent
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
-  loop.span = static_cast<double>(rounds.back().begin - rounds.front().begin) / std::max(whole, 1.0);
+  // A round that is nearly the whole span is no round: the site is visited in the setup and at the end.
+  std::int64_t longest = 0;
+  for (std::size_t i = 0; i + 1 < rounds.size(); ++i) longest = std::max(longest, rounds[i].end - rounds[i].begin);
+  const auto all = static_cast<double>(rounds.back().begin - rounds.front().begin), most = static_cast<double>(longest);
+  loop.span = (most > kMostInOne * all ? all - most : all) / std::max(whole, 1.0);
   if (loop.span < kLeastSpan) return std::nullopt;
   if (loop.span < kMostOfRun && !has_most_calls(series, rounds.front(), rounds.back())) return std::nullopt;
   loop.regular = loop.sites == 1 ? likeness(series, loop, rounds) : regularity(series, loop, rounds, sites);

@@ -1,14 +1,27 @@
 #include "knowledge_sources/plugins/snapshots/pack_moments.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/calls/event_bytes.hpp"
+#include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
+// A rank that waits makes any number of them.
+bool polls(const instrument::MpiRecord& record) {
+  using vmpi::FunctionId;
+  constexpr std::array kPolls{FunctionId::kTest,     FunctionId::kTestall, FunctionId::kTestany,
+                              FunctionId::kTestsome, FunctionId::kIprobe,  FunctionId::kImprobe};
+  return std::ranges::find(kPolls, static_cast<FunctionId>(record.function())) != kPolls.end();
+}
+
 // Some calls without communication are counted only after a while.
 Moment::Kind kind_of(const instrument::MpiRecord& record) {
-  return record.shape() == instrument::Shape::kLocal ? Moment::Kind::kCall : Moment::Kind::kVisit;
+  const bool is_visit = record.shape() != instrument::Shape::kLocal && !polls(record);
+  return is_visit ? Moment::Kind::kVisit : Moment::Kind::kCall;
 }
 
 bool is_in_world(const instrument::MpiRecord& record) {

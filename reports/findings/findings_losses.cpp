@@ -19,15 +19,16 @@ Severity severity_of(double share) {
   return share >= kHighLoss ? Severity::high : share >= kMediumLoss ? Severity::medium : Severity::note;
 }
 
-// Bytes that must be moved take time, without a fault.
-bool is_volume(const Loss& loss) {
-  return loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume";
+// Bytes that must be moved take time, and every machine has some noise, without a fault.
+bool is_usual_if_small(const Loss& loss) {
+  return loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume" ||
+         loss.code == "ovh.alltoall" || loss.code == "late.noise";
 }
 
 // Ranks without a processor make calls longer, and others late: such losses may be theirs.
 bool may_be_load(const Loss& loss) {
   return loss.bucket == Bucket::processor || loss.bucket == Bucket::transfer || loss.code == "late.noise" ||
-         loss.code == "late.moving" || loss.code == "hub.tail" || loss.code.starts_with("chain.");
+         loss.code == "late.moving" || loss.code.starts_with("hub.") || loss.code.starts_with("chain.");
 }
 
 // Share of the run. Losses that load does not make are as large without it, in a run that is shorter.
@@ -40,7 +41,7 @@ double share_of(const Loss& loss, const RunView& view) {
 Finding finding_of(const Loss& loss, const RunView& view) {
   const double share = share_of(loss, view);
   Finding finding{loss.code,
-                  loss.is_usual || (is_volume(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
+                  loss.is_usual || (is_usual_if_small(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
                   share,
                   fmt::format("{}. At most {} of {} ({}) can be won back.", loss.text, human_seconds(loss.ceiling),
                               human_seconds(view.run), human_share(view.share(loss.ceiling))),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "reports/findings/findings.hpp"
@@ -23,11 +24,11 @@ constexpr double kFewestCalls = 5;       // of a rank: fewer are seen once
 constexpr double kFewestCreations = 10;  // of a rank, at one place: it is in a loop
 constexpr double kInTurn = 2;            // time on the path ÷ time of a rank: ranks take turns
 constexpr double kMoreThanOthers = 1.5;  // bytes of a rank ÷ mean of the others
-constexpr double kMostly = 0.6;  // of a call on the path is of one rank: a partner of its transfers has the rest
-constexpr double kTakeTurns = 1.3;       // as kInTurn, of all large messages together
-constexpr double kWaitInTurn = 0.2;      // waiting in them ÷ the rest of their time
-constexpr double kMoreWork = 0.1;        // work of a rank beyond the mean ÷ mean: not noise
-constexpr double kAtOnce = 0.9;          // of the time between start and end is in the wait
+constexpr double kMostly = 0.6;      // of a call on the path is of one rank: a partner of its transfers has the rest
+constexpr double kTakeTurns = 1.3;   // as kInTurn, of all large messages together
+constexpr double kWaitInTurn = 0.2;  // waiting in them ÷ the rest of their time
+constexpr double kMoreWork = 0.1;    // work of a rank beyond the mean ÷ mean: not noise
+constexpr double kAtOnce = 0.9;      // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
 bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {
@@ -264,6 +265,12 @@ class CostlyCalls {
     if (call.calls_per_rank >= kManyCalls &&
         starts_with_any(function, {"MPI_Alltoall", "MPI_Gatherv", "MPI_Scatterv"}) && call.bytes_per_call < 1)
       return add("ovh.toobig", call, fmt::format("All ranks take part, and hardly one has data: {}", words));
+    if (const auto writer = writer_of_gathered(call)) {
+      return add("io.rank0", call,
+                 fmt::format("{} gathers what it writes to files: {}", capitalised(ranks_in_words(a_, {*writer})),
+                             calls_in_words(call)),
+                 {*writer});
+    }
     if (function.starts_with("MPI_Alltoall")) return add("ovh.alltoall", call, capitalised(words));
     if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
       return add(
@@ -277,6 +284,21 @@ class CostlyCalls {
     add("ovh.fuse", call,
         fmt::format("{} places call {} equally often, {} times each, with {} on average: {}", alike.size(), function,
                     human_count(std::round(call.calls_per_rank)), human_bytes(call.bytes_per_call), places));
+  }
+
+  // The rank that writes nearly all that is written to files, if it is about as much as is gathered there.
+  [[nodiscard]] std::optional<std::uint32_t> writer_of_gathered(const PathCall& call) const {
+    constexpr double kAbout = 2.5;  // bytes ÷ bytes: a gather counts once or on every rank
+    const std::vector<double>& io = a_.per_rank.io_seconds;
+    if (!call.part->function.starts_with("MPI_Gather") || call.site == nullptr || io.size() < 2) return {};
+    const auto most = std::ranges::max_element(io);
+    double written = 0;
+    for (const FunctionProfile& f : a_.posix) written += static_cast<double>(f.bytes_sent);
+    const auto gathered = static_cast<double>(call.site->bytes);
+    if (!(written > 0) || gathered > kAbout * written || written > kAbout * gathered ||
+        *most < kOfOneRank * std::accumulate(io.begin(), io.end(), 0.0))
+      return {};
+    return static_cast<std::uint32_t>(most - io.begin());
   }
 
   // Sites of the same collective with the same number of calls, with small data; the call's own among them.

@@ -18,18 +18,21 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kIsLate = 0.5;        // of the latest rank's excess
-constexpr double kExplained = 0.7;     // of the variance of work over ranks
-constexpr double kNearlyAll = 0.9;     // of the work in a function
-constexpr double kOrder = 0.5;         // of the waiting at a site is for messages in the wrong order
-constexpr double kMuch = 0.03;         // of the run
-constexpr double kExplainsLoss = 0.5;  // waiting of a rank ÷ loss
-constexpr double kUsualSpread = 0.12;  // of a rank's rounds: noise of machines
-constexpr double kOneSender = 0.9;     // of the waiting at a site
-constexpr double kOneAtATime = 2;      // blocks: only one rank works
-constexpr double kNoChain = 20;        // blocks by the path ÷ those by calls
-constexpr double kLittleMore = 1.5;    // work on the path ÷ mean
-constexpr double kDisturbed = 0.25;    // lack of a processor ÷ imbalance: rounds are judged by CPU time
+constexpr double kIsLate = 0.5;         // of the latest rank's excess
+constexpr double kExplained = 0.7;      // of the variance of work over ranks
+constexpr double kNearlyAll = 0.9;      // of the work in a function
+constexpr double kOrder = 0.5;          // of the waiting at a site is for messages in the wrong order
+constexpr double kMuch = 0.03;          // of the run
+constexpr double kExplainsLoss = 0.5;   // waiting of a rank ÷ loss
+constexpr double kUsualSpread = 0.12;   // of a rank's rounds: noise of machines
+constexpr double kOneSender = 0.9;      // of the waiting at a site
+constexpr double kBothWork = 1.2;       // ranks that work at a time: more than one, of two
+constexpr double kOneAtATime = 2;       // blocks: only one rank works
+constexpr double kNoChain = 20;         // blocks by the path ÷ those by calls
+constexpr double kLittleMore = 1.5;     // work on the path ÷ mean
+constexpr double kDisturbed = 0.25;     // lack of a processor ÷ imbalance: rounds are judged by CPU time
+constexpr double kSlowProcessor = 1.2;  // work of a rank ÷ mean of the others: differences between processors
+constexpr double kOtherWork = 2;        // likewise in one function: other work, or other data
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -113,6 +116,7 @@ class UnevenWork {
  private:
   // Ranks lack processors: which one is late, and when, may be due to other programs.
   void judge_by_cpu() {
+    if (shape_->shape == Shape::periodic) return;  // load is not so regular
     if (std::optional<RoundShape> by_cpu = round_shape(a_, RoundTime::cpu)) {
       by_cpu->imbalance = shape_->imbalance;
       shape_ = std::move(by_cpu);
@@ -257,6 +261,21 @@ class UnevenWork {
                                       in_sentence(a_.hosts[a_.per_rank.host[slowest_]]));
     // A few ranks have less than the rest: parts of work may not be divisible.
     if (4 * ranks.size() >= 3 * std::size_t{a_.ranks}) out_.back().is_usual = true;
+    may_be_a_processor(ranks);
+  }
+
+  // The last loss is that of ranks that need longer for the same functions: so do slower processors, and neighbours on
+  // a host take turns in slowing each other down.
+  void may_be_a_processor(const std::vector<std::uint32_t>& late) {
+    const auto extra = extra_work(a_, slowest_);
+    if (runs_alone() || (extra && extra->own > kOtherWork * extra->mean)) return;
+    double others = sum(useful_);
+    for (const std::uint32_t rank : late) others -= useful_[rank];
+    others /= std::max(1.0, static_cast<double>(useful_.size() - late.size()));
+    if (useful_[slowest_] < kSlowProcessor * others) out_.back().is_usual = true;
+    out_.back().advice =
+        "Run again: if another rank is late then, its processor is slower or shared. If not, give this rank less of "
+        "this work.";
   }
 
   // The late ones of groups of ranks.
@@ -381,6 +400,7 @@ class UnevenWork {
                          human_seconds(std::max(0.0, shape_->after)), places);
     }
     add(code, ceiling, shape_->ranks, text + where_others_wait(a_, one));
+    if (shape_->shape == Shape::changed) may_be_a_processor(shape_->ranks);
   }
 
   // No rank has more work than the others, and the path is longer than the work of a rank.
@@ -412,6 +432,8 @@ class UnevenWork {
     if (by_path > kNoChain * std::max(by_calls, 1.0) && view_.path_work < kLittleMore * view_.mean_work)
       return late_by_chance(ceiling);
     const double blocks = blocks_of_chain(by_path, by_calls);
+    // Two ranks that wait for each other: which one works changes, and both work in between.
+    if (blocks < kOneAtATime && a_.ranks == 2 && sum(useful_) > kBothWork * view_.run) return late_by_chance(ceiling);
     if (blocks < kOneAtATime && is_closed_cycle()) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "

@@ -25,7 +25,8 @@ constexpr double kRegular = 0.7;        // of the distances
 constexpr double kOutliers = 0.03;      // of the rounds, at each end
 constexpr double kReturns = 0.5;        // correlation of the ranks' times of two rounds
 
-// Work of a rank: rows are ranks, columns snapshots or blocks of them. Of many ranks, rows are the slowest ones of groups.
+// Work of a rank: rows are ranks, columns snapshots or blocks of them. Of many ranks, rows are the slowest ones of
+// groups.
 struct Matrix {
   std::size_t rows = 0, columns = 0;
   std::vector<double> cells, means;     // means: over rows, of columns
@@ -43,10 +44,10 @@ std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s, R
   const bool by_cpu = time == RoundTime::cpu;
   if (by_cpu && (s.group_cpu_seconds.size() != s.own_seconds.size() || s.ranks_per_group > 1)) return {};
   const bool has_longest = s.group_longest_seconds.size() == s.own_seconds.size();
-  const std::vector<double>&means = by_cpu ? s.group_cpu_seconds : s.own_seconds,
-        &cells = by_cpu        ? s.group_cpu_seconds
-                 : has_longest ? s.group_longest_seconds
-                               : s.own_seconds;
+  const std::vector<double>&means = by_cpu ? s.group_cpu_seconds : s.own_seconds, &cells = by_cpu ? s.group_cpu_seconds
+                                                                                           : has_longest
+                                                                                               ? s.group_longest_seconds
+                                                                                               : s.own_seconds;
   m.rank_means.resize(m.columns);
   double all_ranks = 0;
   for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {
@@ -206,7 +207,7 @@ struct Blocks {
   std::size_t rounds = 1;  // snapshots of each
 };
 std::optional<Blocks> with_enough_samples(const Application& a, Matrix m) {
-  constexpr double kEnoughSamples = 5;
+  constexpr double kEnoughSamples = 16;
   const double all = std::accumulate(m.means.begin(), m.means.end(), 0.0);
   if (a.samples.unit != "seconds" || a.samples.samples == 0 || !(all > 0)) return {};
   const double of_sample = a.samples.self / static_cast<double>(a.samples.samples);
@@ -292,7 +293,8 @@ std::optional<RoundShape> round_shape(const Application& a, RoundTime time) {
   for (std::size_t column = 0; column < most.size(); ++column)
     most[column] = matrix->excess(slowest(*matrix, column), column);
   const RegularRounds regular = regular_rounds(most);
-  const bool fold = blocks->rounds == 1 && !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
+  const bool fold =
+      blocks->rounds == 1 && !regular.rounds.empty() && most.size() / regular.distance >= kFewestSnapshots - 1;
   const Matrix m = fold ? folded(*matrix, regular.rounds[0] % regular.distance, regular.distance) : *matrix;
   RoundShape shape;
   shape.series = series;

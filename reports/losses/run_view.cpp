@@ -191,7 +191,7 @@ std::vector<std::uint32_t> workers_of(const RunView& view) {
 }
 
 // Splits the path outside of MPI that no sample covers, by what each of its ranks did outside MPI in the whole run.
-void split_other(const PathPart& part, double kernel, RunView& view) {
+void split_other(const PathPart& part, const std::vector<double>& of_kernel, RunView& view) {
   double listed = 0;
   for (const RankSeconds& each : part.by_rank) listed += each.seconds;
   std::vector<RankSeconds> ranks = part.by_rank;
@@ -200,6 +200,7 @@ void split_other(const PathPart& part, double kernel, RunView& view) {
   const double scale = listed > 0 ? part.seconds / listed : 0;
   for (const RankSeconds& each : ranks) {
     const RankTime& time = view.times[each.rank];
+    const double kernel = of_kernel[each.rank];
     const double all = time.io + time.waiting + time.blocked + kernel;
     const double explained = all > 0 ? std::min(1.0, each.seconds / all) : 0;
     view.path.io += time.io * explained * scale;
@@ -210,7 +211,27 @@ void split_other(const PathPart& part, double kernel, RunView& view) {
   }
 }
 
-void add_work(const Application& a, double kernel, RunView& view) {
+// CPU time in the kernel outside of calls, by rank: beneath sampled functions, or what is more than its calls can have.
+std::vector<double> kernel_of_ranks(const Application& a, const std::vector<RankTime>& times) {
+  std::vector<double> seconds(times.size());
+  const SampleProfile& s = a.samples;
+  if (s.unit != "seconds") return seconds;
+  const std::vector<double> beneath = kernel_beneath(s);
+  const double mean = std::accumulate(beneath.begin(), beneath.end(), 0.0) / static_cast<double>(times.size());
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    double in_kernel = 0, left = times[rank].mpi + times[rank].io;  // of the calls, outside of their own code
+    for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
+      const SampledFunction& f = s.functions[s.per_rank.functions[i]];
+      const double self = s.per_rank.self[i * times.size() + rank];
+      in_kernel += f.symbol == "(kernel)" ? self : 0;
+      left -= f.kind == "mpi" || f.kind == "posix" ? self : 0;
+    }
+    seconds[rank] = std::max(mean, in_kernel - std::max(0.0, left));
+  }
+  return seconds;
+}
+
+void add_work(const Application& a, const std::vector<double>& kernel, RunView& view) {
   std::set<std::string> polling;  // functions that test
   for (std::uint32_t i = 0; i < view.calls.size(); ++i) {
     const PathCall& call = view.calls[i];
@@ -222,15 +243,15 @@ void add_work(const Application& a, double kernel, RunView& view) {
   const auto workers = static_cast<double>(view.workers.size());
   for (const std::uint32_t rank : view.workers) {
     const RankTime& time = view.times[rank];
-    view.mean_work += std::max(0.0, time.computing - kernel) / workers;
+    view.mean_work += std::max(0.0, time.computing - kernel[rank]) / workers;
     view.mean_io += time.io / workers;
   }
-  view.mean_kernel = kernel;
+  view.mean_kernel = std::accumulate(kernel.begin(), kernel.end(), 0.0) / static_cast<double>(kernel.size());
   // Samples are of all threads, the path is of first threads.
   double sampled = 0;  // outside of calls, of a rank
   for (std::size_t i = 0; i < a.samples.threads.self.size(); ++i)
     sampled += (a.samples.threads.self[i] - a.samples.threads.in_calls[i]) / std::max(a.ranks, 1u);
-  const bool threads = sampled > kSeveralThreads * (view.mean_work + kernel);
+  const bool threads = sampled > kSeveralThreads * (view.mean_work + view.mean_kernel);
   std::map<std::string, double> mean;
   for (const SampledFunction& f : a.samples.functions) {
     if (f.kind == "code") mean[f.symbol] += f.self / std::max(a.ranks, 1u);
@@ -267,9 +288,7 @@ RunView::RunView(const Application& a) : app(a) {
   hub = find_hub(a, times);
   workers = workers_of(*this);
   add_calls(a, *this);
-  const std::vector<double> beneath = kernel_beneath(a.samples);
-  const double kernel =
-      a.samples.unit == "seconds" ? std::accumulate(beneath.begin(), beneath.end(), 0.0) / std::max(a.ranks, 1u) : 0;
+  const std::vector<double> kernel = kernel_of_ranks(a, times);
   add_work(a, kernel, *this);
   for (const PathPart& part : waiting.critical_path) {
     if (part.kind == "other") split_other(part, kernel, *this);

@@ -18,21 +18,22 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kIsLate = 0.5;         // of the latest rank's excess
-constexpr double kExplained = 0.7;      // of the variance of work over ranks
-constexpr double kNearlyAll = 0.9;      // of the work in a function
-constexpr double kOrder = 0.5;          // of the waiting at a site is for messages in the wrong order
-constexpr double kMuch = 0.03;          // of the run
-constexpr double kExplainsLoss = 0.5;   // waiting of a rank ÷ loss
-constexpr double kUsualSpread = 0.12;   // of a rank's rounds: noise of machines
-constexpr double kOneSender = 0.9;      // of the waiting at a site
-constexpr double kBothWork = 1.2;       // ranks that work at a time: more than one, of two
-constexpr double kOneAtATime = 2;       // blocks: only one rank works
-constexpr double kNoChain = 20;         // blocks by the path ÷ those by calls
-constexpr double kLittleMore = 1.5;     // work on the path ÷ mean
-constexpr double kDisturbed = 0.25;     // lack of a processor ÷ imbalance: rounds are judged by CPU time
-constexpr double kSlowProcessor = 1.2;  // work of a rank ÷ mean of the others: differences between processors
-constexpr double kOtherWork = 2;        // likewise in one function: other work, or other data
+constexpr double kIsLate = 0.5;          // of the latest rank's excess
+constexpr double kExplained = 0.7;       // of the variance of work over ranks
+constexpr double kNearlyAll = 0.9;       // of the work in a function
+constexpr double kOrder = 0.5;           // of the waiting at a site is for messages in the wrong order
+constexpr double kMuch = 0.03;           // of the run
+constexpr double kExplainsLoss = 0.5;    // waiting of a rank ÷ loss
+constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
+constexpr double kOneSender = 0.9;       // of the waiting at a site
+constexpr double kBothWork = 1.2;        // ranks that work at a time: more than one, of two
+constexpr double kWaitsAtOnce = 0.9;     // of the time between start and end is in the wait
+constexpr double kOneAtATime = 2;        // blocks: only one rank works
+constexpr double kNoChain = 20;          // blocks by the path ÷ those by calls
+constexpr double kLittleMore = 1.5;      // work on the path ÷ mean
+constexpr double kDisturbed = 0.25;      // lack of a processor ÷ imbalance: rounds are judged by CPU time
+constexpr double kSlowProcessor = 1.25;  // work of a rank ÷ mean of the others: differences between processors
+constexpr double kOtherWork = 2;         // likewise in one function: other work, or other data
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -433,7 +434,13 @@ class UnevenWork {
       return late_by_chance(ceiling);
     const double blocks = blocks_of_chain(by_path, by_calls);
     // Two ranks that wait for each other: which one works changes, and both work in between.
-    if (blocks < kOneAtATime && a_.ranks == 2 && sum(useful_) > kBothWork * view_.run) return late_by_chance(ceiling);
+    if (blocks < kOneAtATime && a_.ranks == 2 && sum(useful_) > kBothWork * view_.run) {
+      if (!waits_at_once(site)) return late_by_chance(ceiling);
+      return add("prog.false_overlap", ceiling, {},
+                 fmt::format("The ranks wait for each other in turn, right after they start their transfers, in {}: "
+                             "{:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
+                             place, sum(useful_) / view_.run, places_of_excess(view_)));
+    }
     if (blocks < kOneAtATime && is_closed_cycle()) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
@@ -457,6 +464,13 @@ class UnevenWork {
         fmt::format("Another rank is late each time{}, though all ranks work about equally long in the whole run{}",
                     places.empty() ? "" : fmt::format(", in {}", places), where_others_wait(a_, false)));
     if (shape_ && shape_->spread < kUsualSpread) out_.back().is_usual = true;
+  }
+
+  // Nothing is done between the start of transfers and this wait.
+  [[nodiscard]] bool waits_at_once(const WaitSite& site) const {
+    return site.function.starts_with("MPI_Wait") && std::ranges::any_of(a_.call_sites, [](const CallSite& start) {
+             return start.operations > 0 && start.waited_seconds > kWaitsAtOnce * start.flight_seconds;
+           });
   }
 
   // The parts in which work goes from rank to rank; 1: only one rank works at a time.

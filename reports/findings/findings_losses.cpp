@@ -93,22 +93,33 @@ std::string shares_in_words(const Facts& facts, double computing) {
   return text + ".";
 }
 
+// " 14.5 s of a rank, on average, are in MPI_Win_lock, most of it called from add (bins.c:31)."; "": no call has much.
+std::string costliest_call(const Facts& facts) {
+  constexpr double kMuch = 0.1;
+  const auto most = std::ranges::max_element(facts.app.mpi, {}, &FunctionProfile::seconds);
+  if (most == facts.app.mpi.end() || facts.share(most->seconds) < kMuch) return "";
+  const std::string site = facts.main_call_site(most->function);
+  return fmt::format(" {} of a rank, on average, are in {}{}.",
+                     human_seconds(most->seconds / std::max(facts.app.ranks, 1u)), in_sentence(most->function),
+                     site.empty() ? "" : ", most of it called from " + site);
+}
+
 // Without the path there are no ceilings, so no cause is named.
 void without_path(const Facts& facts, const RunView& view, std::vector<Finding>& out) {
   if (facts.app.mpi.empty() && facts.app.posix.empty()) return;
   const Efficiency& e = facts.efficiency;
   const double computing = e.known ? e.computing_share : std::max(0.0, 1 - facts.mpi_share() - facts.io_share());
-  out.push_back(
-      {"none.path",
-       Severity::note,
-       1,
-       fmt::format("Causes of lost time are not ranked: {}.{}", why_not_known(view), shares_in_words(facts, computing)),
-       "",
-       {{"computation_share", computing},
-        {"mpi_share", facts.mpi_share()},
-        {"io_share", facts.io_share()},
-        {"waiting_share", e.waiting_share},
-        {"blocked_share", e.blocked_share}}});
+  out.push_back({"none.path",
+                 Severity::note,
+                 1,
+                 fmt::format("Causes of lost time are not ranked: {}.{}{}", why_not_known(view),
+                             shares_in_words(facts, computing), costliest_call(facts)),
+                 "",
+                 {{"computation_share", computing},
+                  {"mpi_share", facts.mpi_share()},
+                  {"io_share", facts.io_share()},
+                  {"waiting_share", e.waiting_share},
+                  {"blocked_share", e.blocked_share}}});
 }
 
 }  // namespace

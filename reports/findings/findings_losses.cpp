@@ -50,7 +50,7 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   if (const LossCode* const code = find_loss_code(loss.code); code != nullptr && finding.advice.empty())
     finding.advice = code->remedy;
   finding.evidence.emplace_back("ceiling_seconds", loss.ceiling);
-  finding.evidence.emplace_back("share", share);
+  finding.evidence.emplace_back("share", view.share(loss.ceiling));
   return finding;
 }
 

@@ -26,9 +26,9 @@ constexpr double kOfTheStep = 0.6;            // share of the change that happen
 constexpr double kFarOff = 5;                 // times the median: outliers are clamped to this
 constexpr double kOfTheGrowth = 0.25;         // CPU time and I/O: less of it is the machine's
 constexpr double kMoreBytes = 1.25;           // of a round that is longer for its messages
-constexpr double kOfTheSeries = 0.5;          // in slow rounds: these are the work, the others are not the usual
-constexpr double kCrowded = 0.25;             // waiting for a processor ÷ computing
-constexpr double kOutsideOfTheLoop = 0.1;     // of the run
+constexpr double kOfTheSeries = 0.5;       // in several slow rounds: these are the work, the others are not the usual
+constexpr double kCrowded = 0.25;          // waiting for a processor ÷ computing
+constexpr double kOutsideOfTheLoop = 0.1;  // of the run
 
 std::string as_factor(double factor) {
   return factor < 100 ? fmt::format("{:.1f}", factor) : human_count(std::round(factor));
@@ -42,7 +42,7 @@ std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::siz
   return others;
 }
 
-// On a crowded machine: rounds take longer, without more CPU time, I/O or bytes.
+// On a crowded machine: rounds take longer outside MPI and I/O, on most ranks, without more CPU time, I/O or bytes.
 bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
   const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
@@ -54,8 +54,10 @@ bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::v
   for (const SnapshotFunction& each : s.functions) {
     for (std::size_t i = 0; i < work.size(); ++i) work[i] += each.seconds[i] / s.ranks;
   }
+  const auto own = own_seconds(s);
   const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
-  return round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
+  const double more_own = round_mean(s, own, these) - round_mean(s, own, than);
+  return 2 * more_own > longer && round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
          round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
 }
 
@@ -69,7 +71,8 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   const double longer = (slow_mean - typical) * rounds;
   const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
   const double series = std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0);
-  if (share < kLeastShareOfRun || longer > kOfTheSeries * series || is_of_the_machine(facts, s, slow, usual)) return;
+  const bool are_the_work = slow.size() > 1 && longer > kOfTheSeries * series;
+  if (share < kLeastShareOfRun || are_the_work || is_of_the_machine(facts, s, slow, usual)) return;
   const std::string words = rounds_in_words(s, slow);
   const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
   const bool is_one = is_single || (words.starts_with("every ") && words.ends_with(")"));

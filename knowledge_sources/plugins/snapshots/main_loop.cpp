@@ -108,11 +108,15 @@ std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   const auto rounds = rounds_of(series, loop);
   if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series is inconsistent
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
-  // A round that is nearly the whole span is no round: the site is visited in the setup and at the end.
-  std::int64_t longest = 0;
-  for (std::size_t i = 0; i + 1 < rounds.size(); ++i) longest = std::max(longest, rounds[i].end - rounds[i].begin);
-  const auto all = static_cast<double>(rounds.back().begin - rounds.front().begin), most = static_cast<double>(longest);
-  loop.span = (most > kMostInOne * all ? all - most : all) / std::max(whole, 1.0);
+  auto span = static_cast<double>(rounds.back().begin - rounds.front().begin);
+  if (rounds.size() > 1) {
+    // A round with most of the time and most of the calls is none: the site is visited in the setup and at the end.
+    const auto length = [](const Round& round) { return round.end - round.begin; };
+    const auto longest = std::ranges::max_element(rounds.begin(), rounds.end() - 1, {}, length);
+    const auto most = static_cast<double>(length(*longest));
+    if (most > kMostInOne * span && has_most_calls(series, *longest, *(longest + 1))) span -= most;
+  }
+  loop.span = span / std::max(whole, 1.0);
   if (loop.span < kLeastSpan) return std::nullopt;
   if (loop.span < kMostOfRun && !has_most_calls(series, rounds.front(), rounds.back())) return std::nullopt;
   loop.regular = loop.sites == 1 ? likeness(series, loop, rounds) : regularity(series, loop, rounds, sites);

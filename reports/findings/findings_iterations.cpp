@@ -42,7 +42,7 @@ std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::siz
   return others;
 }
 
-// On a crowded machine: rounds take longer outside MPI and I/O, on most ranks, without more CPU time, I/O or bytes.
+// On a crowded machine: rounds take longer without more CPU time, I/O or bytes.
 bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
   const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
@@ -54,11 +54,18 @@ bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::v
   for (const SnapshotFunction& each : s.functions) {
     for (std::size_t i = 0; i < work.size(); ++i) work[i] += each.seconds[i] / s.ranks;
   }
+  const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
+  return round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
+         round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
+}
+
+// Likewise, most of it outside MPI and I/O on most ranks: a rank that sleeps is not told from one without a processor.
+bool is_drift_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                             const std::vector<std::size_t>& than) {
   const auto own = own_seconds(s);
   const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
-  const double more_own = round_mean(s, own, these) - round_mean(s, own, than);
-  return 2 * more_own > longer && round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
-         round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
+  return 2 * (round_mean(s, own, these) - round_mean(s, own, than)) > longer &&
+         is_of_the_machine(facts, s, these, than);
 }
 
 void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
@@ -72,7 +79,9 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
   const double series = std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0);
   const bool are_the_work = slow.size() > 1 && longer > kOfTheSeries * series;
-  if (share < kLeastShareOfRun || are_the_work || is_of_the_machine(facts, s, slow, usual)) return;
+  // Lack of processors makes no round so many times as long.
+  const bool is_far_off = slow_mean > kFarOff * typical;
+  if (share < kLeastShareOfRun || are_the_work || (!is_far_off && is_of_the_machine(facts, s, slow, usual))) return;
   const std::string words = rounds_in_words(s, slow);
   const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
   const bool is_one = is_single || (words.starts_with("every ") && words.ends_with(")"));
@@ -144,7 +153,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
       next(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(std::min(near, after.size())));
   if (std::abs(median_of(next) - median_of(last)) < kOfTheStep * std::abs(second - first)) return false;
   const auto& longer = grows ? after : before;
-  if (is_of_the_machine(facts, s, longer, grows ? before : after)) return false;
+  if (is_drift_of_the_machine(facts, s, longer, grows ? before : after)) return false;
   double cost = 0;
   for (const std::size_t each : longer)
     cost += std::max(0.0, seconds[each] - std::min(first, second)) * static_cast<double>(s.rounds[each]);
@@ -189,7 +198,8 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
   const bool grows = last > first;
   const double least = std::min(first, last), most = std::max(first, last);
   if (!(least > 0) || most / least < kTrend) return;
-  if (is_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back())) return;
+  if (is_drift_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back()))
+    return;
   double cost = 0;
   for (std::size_t i = begin; i < end; ++i)
     cost += std::max(0.0, seconds[i] - least) * static_cast<double>(s.rounds[i]);

@@ -59,7 +59,7 @@ bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::v
          round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
 }
 
-// Likewise, most of it outside MPI and I/O on most ranks: a rank that sleeps is not told from one without a processor.
+// Likewise, most of it outside MPI and I/O on most ranks. A single rank may sleep.
 bool is_drift_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                              const std::vector<std::size_t>& than) {
   const auto own = own_seconds(s);

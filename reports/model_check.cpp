@@ -183,9 +183,8 @@ void check_series(Check& check, const std::string& at, const SnapshotSeries& ser
   check.require(series.own_seconds.size() == std::uint64_t{series.groups} * count,
                 "{}.own_seconds has {} cells, not groups x snapshots ({} x {})", at, series.own_seconds.size(),
                 series.groups, count);
-  for (const auto* list :
-       {&series.group_longest_seconds, &series.group_bytes, &series.group_calls, &series.group_io_seconds,
-        &series.group_cpu_seconds}) {
+  for (const auto* list : {&series.group_longest_seconds, &series.group_bytes, &series.group_calls,
+                           &series.group_io_seconds, &series.group_cpu_seconds}) {
     check.require(list->empty() || list->size() == series.own_seconds.size(),
                   "{} has lists by groups of ranks of different lengths", at);
     check_each(check, at, *list);

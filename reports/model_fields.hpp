@@ -147,9 +147,8 @@ ARDOISE_FIELDS(SnapshotValue, name, count, sum, least, most)
 ARDOISE_FIELDS(SnapshotCounter, name, counts)
 ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol, source_file, line, rounds, interval_seconds, numbers,
                ranks, call_sites, regular, begin_seconds, seconds, longest_seconds, mpi_seconds, io_seconds,
-               waiting_seconds, groups, ranks_per_group, own_seconds, group_waiting_seconds,
-               group_longest_seconds, group_bytes, group_calls, group_io_seconds, group_cpu_seconds, calls, functions, values,
-               counters)
+               waiting_seconds, groups, ranks_per_group, own_seconds, group_waiting_seconds, group_longest_seconds,
+               group_bytes, group_calls, group_io_seconds, group_cpu_seconds, calls, functions, values, counters)
 ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums, unfinished_phases, unbegun_phases, further_marks,
                marks_of_other_threads)
 ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line, module, optimization, samples, self, self_error, total,

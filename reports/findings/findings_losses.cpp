@@ -39,18 +39,22 @@ double share_of(const Loss& loss, const RunView& view) {
 }
 
 Finding finding_of(const Loss& loss, const RunView& view) {
-  const double share = share_of(loss, view);
+  constexpr double kOtherShare = 1.25;
+  const double share = share_of(loss, view), of_run = view.share(loss.ceiling);
+  const std::string beside_load =
+      share > kOtherShare * of_run ? fmt::format(", {} of the run without the wait for processors", human_share(share))
+                                   : "";
   Finding finding{loss.code,
                   loss.is_usual || (is_usual_if_small(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
                   share,
-                  fmt::format("{}. At most {} of {} ({}) can be won back.", loss.text, human_seconds(loss.ceiling),
-                              human_seconds(view.run), human_share(view.share(loss.ceiling))),
+                  fmt::format("{}. At most {} of {} ({}{}) can be won back.", loss.text, human_seconds(loss.ceiling),
+                              human_seconds(view.run), human_share(of_run), beside_load),
                   loss.advice,
                   loss.evidence};
   if (const LossCode* const code = find_loss_code(loss.code); code != nullptr && finding.advice.empty())
     finding.advice = code->remedy;
   finding.evidence.emplace_back("ceiling_seconds", loss.ceiling);
-  finding.evidence.emplace_back("share", view.share(loss.ceiling));
+  finding.evidence.emplace_back("share", of_run);
   return finding;
 }
 

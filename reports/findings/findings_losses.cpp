@@ -58,7 +58,7 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   return finding;
 }
 
-// Where ranks wait for processors for longer than a loss costs that is measured by durations, it may be due to that.
+// A loss measured by durations may be due to lack of processors, if ranks wait for these for longer than it costs.
 Severity severity_beside_load(const Loss& loss, const RunView& view, Severity severity) {
   constexpr double kUncertain = 0.5, kSmall = 0.25, kIndependent = 0.1;  // of what the lack of processors costs
   const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||

@@ -173,7 +173,7 @@ namespace {
 
 constexpr double kOnlyCaller = 0.995;
 
-// What starts programs, and code without a name, say nothing of a place.
+// Code that starts programs, or has no name, says nothing of a place.
 bool says_something(const SampledFunction& f) {
   return !f.symbol.empty() && f.symbol != "(unknown)" && f.symbol != "(incomplete call stack)" &&
          f.symbol != "_start" && f.symbol.find("libc_start_") == std::string::npos;

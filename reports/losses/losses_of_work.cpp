@@ -299,7 +299,7 @@ class UnevenWork {
     if (const std::string places = more_work_of(slowest_); !places.empty()) text += ", more in " + places;
     return text;
   }
-  // Where the rank has more work than the others: by its samples, of which the path has few.
+  // The place in which the rank has more work than the others: by its samples, of which the path has few.
   [[nodiscard]] std::string more_work_of(std::uint32_t rank) const {
     const auto extra = extra_work(a_, rank);
     return extra ? in_sentence(name_and_place(a_.samples, extra->function)) : places_of_excess(view_);

@@ -549,7 +549,7 @@ reports::Run Simulation::analyze() {
   replay::Session session(std::move(programs));
   std::vector<std::vector<replay::Pack>> packs;
   for (const auto& rank : ranks_) packs.push_back(rank->recorded_.finish(rank->ended_, machine_.processors_per_host));
-  // Those of one time come together, as from real ranks.
+  // Packs of one time come together, as from real ranks.
   bool more = true;
   for (std::size_t i = 0; more; ++i) {
     more = false;

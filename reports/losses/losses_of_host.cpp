@@ -145,8 +145,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const CallSite* tests = nullptr;
   constexpr double kFewestTests = 10;  // of a rank
   for (const CallSite& site : a.call_sites) {
-    if (!site.function.starts_with("MPI_Test") && site.function != "MPI_Iprobe" && site.function != "MPI_Improbe")
-      continue;
+    if (!tests_for_messages(site.function)) continue;
     if (static_cast<double>(site.calls) < kFewestTests * std::max(site.ranks, 1u)) continue;
     if (tests == nullptr || site.calls > tests->calls) tests = &site;
   }

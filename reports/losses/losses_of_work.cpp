@@ -275,8 +275,8 @@ class UnevenWork {
     others /= std::max(1.0, static_cast<double>(useful_.size() - late.size()));
     if (useful_[slowest_] < kSlowProcessor * others) out_.back().is_usual = true;
     out_.back().advice =
-        "Run again: if another rank is late then, its processor is slower or shared. If not, give this rank less of "
-        "this work.";
+        "Run again: if other ranks are late then, the late ones have slower or shared processors. If not, give them "
+        "less of this work.";
   }
 
   // The late ones of groups of ranks.

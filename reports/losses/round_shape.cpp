@@ -44,10 +44,8 @@ std::optional<Matrix> matrix_of(const Application& a, const SnapshotSeries& s, R
   const bool by_cpu = time == RoundTime::cpu;
   if (by_cpu && (s.group_cpu_seconds.size() != s.own_seconds.size() || s.ranks_per_group > 1)) return {};
   const bool has_longest = s.group_longest_seconds.size() == s.own_seconds.size();
-  const std::vector<double>&means = by_cpu ? s.group_cpu_seconds : s.own_seconds, &cells = by_cpu ? s.group_cpu_seconds
-                                                                                           : has_longest
-                                                                                               ? s.group_longest_seconds
-                                                                                               : s.own_seconds;
+  const std::vector<double>& means = by_cpu ? s.group_cpu_seconds : s.own_seconds;
+  const std::vector<double>& cells = has_longest && !by_cpu ? s.group_longest_seconds : means;
   m.rank_means.resize(m.columns);
   double all_ranks = 0;
   for (std::uint32_t group = 0; group < s.groups && group * s.ranks_per_group < a.ranks; ++group) {

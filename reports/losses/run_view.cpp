@@ -24,10 +24,6 @@ constexpr double kSmallMessage = 8 * 1024;                     // bytes
 constexpr double kMostOfLeast = 8, kMostSecondsOfCall = 3e-6;  // cost of a small message: ÷ its least; s
 constexpr double kSeveralThreads = 1.2;                        // samples of all threads ÷ work of the first ones
 
-bool tests(const std::string& function) {
-  return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
-}
-
 // Part of the time in MPI calls in which ranks were runnable without a processor: an upper bound.
 double without_processor_in_mpi(const RunView& view) {
   double without = 0, all = 0;
@@ -235,7 +231,7 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
   std::set<std::string> polling;  // functions that test
   for (std::uint32_t i = 0; i < view.calls.size(); ++i) {
     const PathCall& call = view.calls[i];
-    if (!tests(call.part->function) || call.calls_per_rank < kFewestTests) continue;
+    if (!tests_for_messages(call.part->function) || call.calls_per_rank < kFewestTests) continue;
     view.polled_sites.push_back(i);
     view.polling += call.seconds;
     if (!call.part->symbol.empty()) polling.insert(call.part->symbol);
@@ -274,6 +270,10 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
 }
 
 }  // namespace
+
+bool tests_for_messages(const std::string& function) {
+  return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
+}
 
 RunView::RunView(const Application& a) : app(a) {
   const Waiting& waiting = a.waiting;

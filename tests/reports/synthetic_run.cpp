@@ -477,6 +477,7 @@ Run full_run() {
   s.name = "step";
   for (std::size_t i = 0; i < s.seconds.size(); ++i) s.numbers.push_back(static_cast<std::int64_t>(i));
   s.group_io_seconds.assign(s.own_seconds.size(), 0.001);
+  s.group_cpu_seconds.assign(s.own_seconds.size(), 0.002);
   s.counters = {{"instructions", std::vector<double>(s.seconds.size(), 1e9)}};
   a.snapshots.series.push_back(s);
   a.snapshots.series[1].trigger = "iteration";

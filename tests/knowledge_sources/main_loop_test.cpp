@@ -311,6 +311,23 @@ TEST_P(KnownLoops, ACheckpointIsNoLoop) {
   EXPECT_EQ(steps(), 500u);
 }
 
+// Two exchanges a step at the same sites, of which every tenth step sends others, and an output with more sites.
+TEST_P(KnownLoops, AnOutputWithMoreSitesThanAStepIsNoLoop) {
+  for (int step = 0; step < 400; ++step) {
+    if (step % 10 == 9) work_and_call(200, {6, 7, 8, 9});
+    program.pass(4000);
+    work_and_call(20, {1, 2, 3});
+    program.pass(300);
+    work_and_call(20, {1, 2, 3});
+    if (step % 40 == 0) work_and_call(5, {10, 11, 12, 13, 14});
+  }
+  const auto loop = find_loop(program.series);
+  ASSERT_TRUE(loop);
+  if (GetParam() == 100'000) {
+    EXPECT_EQ(steps(), 400u);
+  }
+}
+
 // Rounds of a program that tests for its messages as often as chance wills.
 TEST(Polling, IsNoLoop) {
   constexpr std::uint32_t kRanks = 2;

@@ -83,6 +83,12 @@ TEST(VisitsInAStep, BytesThatRecurAreAStep) {
   EXPECT_TRUE(steps_of(rounds).empty()) << "every eighth round sends more";
 }
 
+TEST(VisitsInAStep, BytesThatRecurSoonerAreNoLongerStep) {
+  auto rounds = step_durations(600, 2, 0, 20);
+  for (std::size_t at = 0; at < rounds.size(); ++at) rounds[at].bytes = at % 2 == 0 ? 2048 : 1024;
+  EXPECT_EQ(steps_of(rounds), every(2, 600, 0));
+}
+
 TEST(VisitsInAStep, IterationsThatDifferStayApart) {
   const auto is_apart = [](const std::vector<RoundSums>& rounds) { return steps_of(rounds).empty(); };
   EXPECT_TRUE(is_apart(step_durations(600, 1, 0, 1)));

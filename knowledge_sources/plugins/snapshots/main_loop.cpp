@@ -19,6 +19,7 @@ constexpr double kLeastRegular = 0.8;   // of the rounds
 constexpr double kNearlyAll = 0.8;      // of the sites in a round
 constexpr std::uint64_t kMoreOften = 3;
 constexpr double kAsOften = 0.95;    // relative to the most visited site of its class
+constexpr double kPartOfRound = 0.5;
 constexpr double kRoundsOfWork = 3;  // of an inner loop: the outer one has work of its own
 
 using Sites = std::vector<std::uint32_t>;
@@ -135,9 +136,11 @@ double own_time(const CallSeries& series, const Round& round) {
   return std::max(own, 0.0);
 }
 
-// The calls of `few` come along in some rounds of `many`, which has more sites, and these rounds have no more work.
+// The calls of `few` come along in some rounds of `many`. If `many` has more sites, these rounds have no more work than
+// others; if not, they take hardly longer either: an output of some steps may have more sites than a step.
 bool rides_on(const CallSeries& series, const Loop& few, const Loop& many) {
-  if (few.sites >= many.sites || many.iterations < kMoreOften * few.iterations) return false;
+  if (many.iterations < kMoreOften * few.iterations) return false;
+  const bool has_more_sites = few.sites < many.sites;
   std::vector<double> with, without;
   for (const Round& round : rounds_of(series, many)) {
     bool has = false;
@@ -145,11 +148,15 @@ bool rides_on(const CallSeries& series, const Loop& few, const Loop& many) {
       series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
         has |= site == few.head && sums.calls != 0;
       });
-    (has ? with : without).push_back(own_time(series, round));
+    (has ? with : without)
+        .push_back(has_more_sites ? own_time(series, round) : static_cast<double>(round.end - round.begin));
   }
-  if (with.empty() || without.empty()) return true;  // in each piece of many rounds: its work does not show
+  if (with.empty() || without.empty()) return has_more_sites;  // in each piece of many rounds: its work does not show
   const double usual = median_of(without), each = usual / static_cast<double>(std::uint64_t{1} << many.shift);
-  return median_of(with) <= usual + kRoundsOfWork * each;
+  if (has_more_sites) return median_of(with) <= usual + kRoundsOfWork * each;
+  const auto long_one = without.begin() + static_cast<std::ptrdiff_t>(without.size() * 9 / 10);
+  std::ranges::nth_element(without, long_one);  // a step may have several rounds, one with most of its work
+  return many.shift == 0 && median_of(with) <= *long_one + kPartOfRound * usual;
 }
 
 }  // namespace

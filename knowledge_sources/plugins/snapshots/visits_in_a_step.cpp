@@ -90,6 +90,9 @@ Steps steps_by_bytes(std::span<const RoundSums> rounds) {
   constexpr std::size_t kFewestRounds = 6, kFewestPeriods = 4;
   constexpr double kMost = 0.7, kHalf = 0.5;  // a warm-up shifts the pattern
   if (rounds.size() < kFewestRounds * kFewestPeriods || recurring(rounds, 1, kHalf) > 0) return {};
+  for (std::size_t visits = 2; visits < kFewestRounds; ++visits) {
+    if (recurring(rounds, visits, kMost) > 0) return {};  // and so do its multiples
+  }
   for (std::size_t visits = kFewestRounds; visits * kFewestPeriods <= rounds.size(); ++visits) {
     if (recurring(rounds, visits, kMost) == 0) continue;
     std::size_t longest = 0;

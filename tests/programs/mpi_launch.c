@@ -7,8 +7,9 @@ static const char* const kNames[] = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", 
                                      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                                      "OMPI_COMM_WORLD_LOCAL_SIZE",
                                      /* Ardoise's own, removed after MPI_Init. */
-                                     "VMPI_OWN_RANKS", "VMPI_PARTITION_NAME", "VMPI_PARTITION_CONTEXTS"};
-enum { kCount = sizeof kNames / sizeof kNames[0], kOwn = kCount - 3 };
+                                     "VMPI_OWN_RANKS", "VMPI_PARTITION_NAME", "VMPI_PARTITION_CONTEXTS",
+                                     "VMPI_SLOTS_SUFFICE"};
+enum { kCount = sizeof kNames / sizeof kNames[0], kOwn = kCount - 4 };
 
 static const char* value_of(int i) { return getenv(kNames[i]) != NULL ? getenv(kNames[i]) : "-"; }
 

@@ -118,6 +118,14 @@ TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
               HasSubstr("mpirun --oversubscribe -n 4 "));
 }
 
+TEST(LaunchPlan, ProgramsWithSlotsOfTheirOwnKnowIt) {
+  Measurement measurement;
+  measurement.analyzer = {"/bin/ardoise-analyzer"};
+  measurement.slots_suffice = true;
+  const auto planned = to_words(plan_launch(parsed_line("mpirun ./a"), measurement, {}));
+  EXPECT_EQ(std::ranges::count(planned, "VMPI_SLOTS_SUFFICE=1"), 1) << "the analyzers yield";
+}
+
 TEST(LaunchPlan, OpenMpiIsToldTheProcessesOfTheOnlyProgram) {
   Measurement measurement;
   measurement.analyzer = {"/bin/ardoise-analyzer"};

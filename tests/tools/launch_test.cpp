@@ -374,6 +374,29 @@ TEST_F(LaunchTest, SlotsForTheAnalyzersAreNotNeeded) {
   EXPECT_EQ(run_and_read(words).status, kUsageStatus);
 }
 
+// A rank that waits keeps its processor, as natively, if the programs have slots for their ranks.
+TEST_F(LaunchTest, AnalyzersAreNoReasonToYield) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra knows no slots";
+  for (const std::string options : {"-H localhost:2 -n 2", "-H localhost:2 --oversubscribe -n 2",
+                                    "-H localhost:1 --oversubscribe -n 2", "-H localhost:4 -n 2"}) {
+    Words line{"mpirun"};
+    std::istringstream words(options);
+    line.insert(line.end(), std::istream_iterator<std::string>(words), {});
+    const auto program = std::string("echo yields: $OMPI_MCA_mpi_oversubscribe; exec '") + RING + "' 20";
+    line.insert(line.end(), {"sh", "-c", program});
+    const auto yields = [](const std::string& output) {
+      const auto at = output.find("yields: ");
+      return at == output.npos ? output : output.substr(at, 9);
+    };
+    const auto native = run_and_read(line);
+    ASSERT_EQ(native.status, 0) << native.output;
+    line.insert(line.begin(), {ARDOISE, "--no-report", "--quiet", "--output", output_});
+    const auto result = run_and_read(line);
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(yields(result.output), yields(native.output)) << options;
+  }
+}
+
 TEST_F(LaunchTest, AFullDiskCostsTheReportAndLeavesNoHalfFile) {
   const auto disk = (folder_ / "disk").string();
   fs::create_directories(disk);

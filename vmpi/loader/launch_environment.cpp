@@ -27,6 +27,7 @@ constexpr const char* kJob = "OMPI_MCA_ess_base_jobid";
 constexpr const char* kContext = "OMPI_MCA_orte_app_num";
 constexpr const char* kContexts = "OMPI_NUM_APP_CTX";
 constexpr const char* kContextSizes = "OMPI_APP_CTX_NUM_PROCS";
+constexpr const char* kOversubscribed = "OMPI_MCA_mpi_oversubscribe";
 
 // Not getenv(): a shell has its own, which is not ready yet.
 char* find(const char* name) noexcept {
@@ -137,6 +138,7 @@ bool was_preloaded = false;
   if (list == nullptr) return;
   try {
     was_preloaded = without_own_entries(list, own_library()).size() != std::strlen(list);
+    if (was_preloaded && find(kSlotsSufficeVariable) != nullptr) overwrite(kOversubscribed, "0");
     OwnLaunch launch;
     if (!was_preloaded || !read_own_launch(variable, launch)) return;
     if (!is_hydra(variable) || sign_own_ranks()) describe_own_launch(launch);
@@ -247,6 +249,7 @@ void restore_launch_environment() noexcept {
     // Without memory MPI_Init fails too.
   }
   unsetenv(kOwnRanksVariable);
+  unsetenv(kSlotsSufficeVariable);
   int nodes = 0;
   if (!was_preloaded || !is_one_of_several() || !read_number(find(kNodes), nodes)) return;
   const auto restore = [](const char* name, const char* truth) {

@@ -20,6 +20,11 @@ inline constexpr const char* kNoConnection = "0000000000000000";
 // lists the numbers of all contexts of that world ("0,1"). Both are removed after MPI_Init.
 inline constexpr const char* kPartitionContextsVariable = "VMPI_PARTITION_CONTEXTS";
 
+// `ardoise` sets this one in the programs if they have a slot for each rank, but not the analyzers, too. Then Open MPI's
+// daemon has set OMPI_MCA_mpi_oversubscribe, and ranks would yield in every wait: as the preloaded library is loaded, it
+// takes that back. Removed before MPI_Init.
+inline constexpr const char* kSlotsSufficeVariable = "VMPI_SLOTS_SUFFICE";
+
 // One program's launch, as one of its processes sees it.
 struct OwnLaunch {
   int rank = 0;

@@ -115,6 +115,7 @@ void add_preload(LaunchLine& line, std::size_t place, const Measurement& measure
     settings.push_back(
         fmt::format("{}={}", vmpi::kPartitionContextsVariable, reports::joined(joined_with(place, measurement), ",")));
   }
+  if (measurement.slots_suffice) settings.push_back(fmt::format("{}=1", vmpi::kSlotsSufficeVariable));
   set_variables(context, std::move(settings), measurement.preload_by);
 }
 

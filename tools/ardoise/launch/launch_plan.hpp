@@ -26,6 +26,7 @@ struct Measurement {
   // For a first context without a number of processes: Open MPI requires one beside another context.
   std::optional<unsigned> processes;
   bool oversubscribe = false;  // add --oversubscribe
+  bool slots_suffice = false;  // for the programs, but not for the analyzers, too
   PreloadBy preload_by = PreloadBy::kExportOption;
 };
 

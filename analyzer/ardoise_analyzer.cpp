@@ -121,6 +121,7 @@ int serve(const Options& options, int argc, char** argv) {
   SnapshotLog log(say);                                            // outlives its users
   ardoise::knowledge_sources::TraceArchive trace(options.output);  // outlives its users
   AnalyzerRun run({.workers = workers,
+                   .in_background = true,
                    .memory_bytes = options.memory_bytes,
                    .analyses = std::move(plugins.analyses),
                    .snapshots = log.settings(options),
@@ -196,6 +197,7 @@ int serve(const Options& options, int argc, char** argv) {
         ingest(loop, stream, run);
       }
       facts.programs_ended = std::chrono::steady_clock::now();
+      run.hurry();
       run.drain();  // releases every block
       watch.stream_ends();
     }

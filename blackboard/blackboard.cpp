@@ -84,7 +84,7 @@ Counters Blackboard::Implementation::counters() const noexcept {
 }
 
 Blackboard::Blackboard(Options options) : implementation_(std::make_unique<Implementation>(*this, std::move(options))) {
-  implementation_->start_workers();
+  implementation_->start_workers(implementation_->options_.in_background);
 }
 Blackboard::~Blackboard() = default;
 
@@ -103,6 +103,7 @@ void Blackboard::submit_keyed(EntryRef entry, std::uint64_t key) {
   implementation_->submit_keyed(std::move(entry), key);
 }
 void Blackboard::drain() { implementation_->drain(); }
+void Blackboard::hurry() { implementation_->hurry(); }
 void Blackboard::while_paused(const std::function<void()>& action) { implementation_->while_paused(action); }
 void Blackboard::continue_without_workers() { implementation_->continue_without_workers(); }
 std::size_t Blackboard::bytes() const noexcept { return implementation_->account_->bytes(); }

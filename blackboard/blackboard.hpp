@@ -46,6 +46,7 @@ struct SourceId {
 
 struct Options {
   unsigned workers = 1;                             // own threads, with all signals blocked
+  bool in_background = false;                       // workers only take what others leave (nice 19), until hurry()
   std::size_t byte_limit = std::size_t{256} << 20;  // bytes of live payloads above which over_limit() is true
   // Called on the worker with one sentence when an operation throws; only that job is lost.
   std::function<void(std::string_view source_name, std::string_view message)> on_failure;
@@ -100,6 +101,9 @@ class Blackboard {
   // jobs stay. For a consistent view without a drain, such as a copy of the process (fork(2)). Throws std::logic_error
   // inside an operation.
   void while_paused(const std::function<void()>& action);
+  // Workers in the background take part as other threads do from now on: new threads replace them, since only root may
+  // raise the priority of a thread. Throws std::logic_error inside an operation.
+  void hurry();
   // In such a copy, which has no worker threads: drain() runs all jobs itself from now on. The board must not be
   // destroyed.
   void continue_without_workers();

@@ -38,7 +38,8 @@ struct Blackboard::Implementation {
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
-  void start_workers();
+  void start_workers(bool in_background);
+  void hurry();
   [[nodiscard]] SourceId add(KnowledgeSource description);
   [[nodiscard]] bool remove(SourceId id);
   void submit(EntryRef entry);
@@ -90,8 +91,9 @@ struct Blackboard::Implementation {
   std::atomic<bool> stopping_{false};
   bool has_no_worker_threads_ = false;
 
-  Mutex pause_mutex_;           // serialises while_paused()
-  std::atomic<int> pauses_{0};  // 1 while an action runs or waits to run
+  Mutex pause_mutex_;  // serialises while_paused() and hurry()
+  enum class Pause { kNone, kAction, kLeave };
+  std::atomic<Pause> pause_{Pause::kNone};  // kAction: an action runs or waits to run; kLeave: threads are replaced
   Mutex paused_mutex_;
   Condition worker_paused_;
   std::size_t paused_workers_ GUARDED_BY(paused_mutex_) = 0;

@@ -1,5 +1,8 @@
 // Execution of jobs: the workers' loop, failures, and drain.
 #include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -42,6 +45,12 @@ class Backoff {
 
 constexpr std::chrono::microseconds kNap{100};
 
+// For this thread: a processor that a rank wants gives it some 1.5 % of its time. Lowering never needs a privilege.
+void stay_in_background() noexcept {
+  constexpr int kNicest = 19;
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNicest);
+}
+
 // Blocks all signals while threads are created, so that the program's own threads receive them.
 class SignalsBlocked {
  public:
@@ -60,11 +69,12 @@ class SignalsBlocked {
 
 }  // namespace
 
-void Blackboard::Implementation::start_workers() {
+void Blackboard::Implementation::start_workers(bool in_background) {
   const SignalsBlocked blocked;
   for (unsigned i = 0; i < options_.workers; ++i) {
-    threads_.emplace_back([this, i] {
+    threads_.emplace_back([this, in_background, i] {
       pthread_setname_np(pthread_self(), ("blackboard " + std::to_string(i % 1000)).c_str());
+      if (in_background) stay_in_background();
       work(*workers_[i]);
     });
   }
@@ -76,8 +86,11 @@ void Blackboard::Implementation::work(Worker& worker) {
   bool worked = true;
   for (Job job; true;) {
     // relaxed: a delayed view is harmless.
-    if (pauses_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (pause_.load(std::memory_order_relaxed) != Pause::kNone) [[unlikely]] {
+      // acquire: effects of the thread that replaces this one.
+      if (pause_.load(std::memory_order_acquire) == Pause::kLeave) return;
       wait_while_paused();
+    }
     if (queue_.pop(job, worker.hand)) {
       if (std::exchange(worker.hand.brought_home, false)) parking_.wake_one();
       run(worker, job);
@@ -104,7 +117,7 @@ void Blackboard::Implementation::work(Worker& worker) {
       // relaxed: ordered by the fences of Parking.
       parking_.park(worker.sleeper, [this] {
         return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
-               pauses_.load(std::memory_order_relaxed) != 0;
+               pause_.load(std::memory_order_relaxed) != Pause::kNone;
       });
     }
     backoff.reset();
@@ -191,16 +204,28 @@ void Blackboard::Implementation::while_paused(const std::function<void()>& actio
   struct ResumeWorkers {
     Implementation& board;
     ~ResumeWorkers() {
-      board.pauses_.store(0, std::memory_order_release);  // publishes the effects of the action to the workers
-      board.pauses_.notify_all();
+      board.pause_.store(Pause::kNone, std::memory_order_release);  // publishes the effects of the action
+      board.pause_.notify_all();
     }
   };
-  pauses_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  pause_.store(Pause::kAction, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
   const MutexLock lock(paused_mutex_);
   const ResumeWorkers resume{*this};
   while (paused_workers_ < threads_.size()) worker_paused_.wait(lock);
   action();
+}
+
+void Blackboard::Implementation::hurry() {
+  refuse_inside("hurry()");
+  const MutexLock alone(pause_mutex_);
+  if (!options_.in_background || threads_.empty()) return;
+  pause_.store(Pause::kLeave, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  parking_.wake_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+  pause_.store(Pause::kNone, std::memory_order_relaxed);  // starting a thread publishes it
+  start_workers(false);
 }
 
 // A worker waits on an atomic instead of a condition: the action may fork, and in the copy, which has no workers,
@@ -211,7 +236,7 @@ void Blackboard::Implementation::wait_while_paused() {
     ++paused_workers_;
     worker_paused_.notify_all();
   }
-  pauses_.wait(1, std::memory_order_acquire);
+  pause_.wait(Pause::kAction, std::memory_order_acquire);
   const MutexLock lock(paused_mutex_);
   --paused_workers_;
 }

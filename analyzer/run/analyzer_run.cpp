@@ -18,6 +18,7 @@ using knowledge_sources::Sentences;
 AnalyzerRun::AnalyzerRun(Options options)
     : rule_counts_(options.rules),
       board_({.workers = options.workers,
+              .in_background = options.in_background,
               .byte_limit = options.memory_bytes,
               .on_failure =
                   [this](std::string_view source, std::string_view message) {

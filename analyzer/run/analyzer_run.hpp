@@ -31,6 +31,7 @@ class AnalyzerRun {
  public:
   struct Options {
     unsigned workers = 1;
+    bool in_background = false;  // workers leave the processors to the programs, until hurry()
     std::size_t memory_bytes = std::size_t{256} << 20;  // limit for packs being processed
     std::vector<knowledge_sources::AnalysisFactory> analyses;
     knowledge_sources::SnapshotSettings snapshots{};
@@ -62,6 +63,7 @@ class AnalyzerRun {
 
   // See Blackboard.
   void while_paused(const std::function<void()>& action) { board_.while_paused(action); }
+  void hurry() { board_.hurry(); }
   void continue_without_workers() { board_.continue_without_workers(); }
   void shorten() { reduction_.shorten(); }  // see Analysis
 

@@ -105,11 +105,17 @@ struct Split {
   std::size_t at = 0;
   double explains = 0;
 };
+// The part that a split explains is the spread between the means of both sides.
 Split best_split(const std::vector<double>& values) {
-  const double all = spread(values, 0, values.size());
+  const auto count = static_cast<double>(values.size());
+  const double all = spread(values, 0, values.size()), total = std::accumulate(values.begin(), values.end(), 0.0);
   Split best;
-  for (std::size_t at = 2; all > 0 && at + 2 <= values.size(); ++at) {
-    const double explains = 1 - (spread(values, 0, at) + spread(values, at, values.size())) / all;
+  double sum = 0;
+  for (std::size_t at = 0; all > 0 && at + 2 <= values.size(); sum += values[at++]) {
+    if (at < 2) continue;
+    const double left = static_cast<double>(at), right = count - left;
+    const double difference = sum / left - (total - sum) / right;
+    const double explains = left * right / count * difference * difference / all;
     if (explains > best.explains) best = {at, explains};
   }
   return best;

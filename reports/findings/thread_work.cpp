@@ -1,6 +1,8 @@
 #include "reports/findings/thread_work.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
@@ -88,11 +90,30 @@ std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& t) {
   }
   for (std::size_t i = 0; i < t.rank.size(); ++i) {
     RankThreads& rank = ranks[t.rank[i]];
-    if (!(t.self[i] > 0 && t.self[i] >= kWorking * rank.busiest)) continue;
+    if (!(t.self[i] > 0 && t.self[i] >= kWorking * rank.busiest)) {
+      rank.first_only_waits = rank.first_only_waits || t.thread[i] == 0;
+      continue;
+    }
     ++rank.working;
     rank.of_working += t.self[i];
   }
   return ranks;
+}
+
+bool is_lock(const SampledFunction& f) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"pthread_mutex_lock", "pthread_mutex_unlock", "pthread_rwlock_", "pthread_spin_lock", "pthread_cond_wait",
+       "lll_lock", "__lll_lock", "___pthread_mutex_lock", "__pthread_mutex_"});
+  return f.kind == "code" &&
+         std::ranges::any_of(kNames, [&](std::string_view name) { return f.symbol.starts_with(name); });
+}
+
+double seconds_in_locks(const Application& a) {
+  const auto ranks = threads_of_ranks(a.samples.threads);
+  if (std::ranges::none_of(ranks, [](const auto& each) { return each.second.working > 1; })) return 0;
+  double seconds = 0;
+  for (const SampledFunction& f : a.samples.functions) seconds += is_lock(f) ? f.self : 0;
+  return seconds;
 }
 
 ThreadWork thread_work(const Application& a) {

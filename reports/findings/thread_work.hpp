@@ -42,8 +42,13 @@ struct RankThreads {
   std::uint32_t all = 0, working = 0;  // working: as least_working
   double busiest = 0;                  // of one thread
   double of_all = 0, of_working = 0;
+  bool first_only_waits = false;  // the first thread hardly works: it starts the others and joins them
 };
 [[nodiscard]] std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& threads);  // by rank
+
+// CPU time in functions of locks, of a program whose ranks have several working threads; 0: none.
+[[nodiscard]] double seconds_in_locks(const Application& application);
+[[nodiscard]] bool is_lock(const SampledFunction& function);
 
 // More threads than processors in the affinity mask of at least half of the ranks, on hosts with more processors.
 struct TightBinding {

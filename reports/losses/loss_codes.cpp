@@ -17,6 +17,11 @@ const std::vector<LossCode>& loss_codes() {
       {"late.growing", "A rank needs more time from iteration to iteration",
        "Repartition the work when the largest part exceeds a limit.", program},
       {"late.phase", "The balance changes once during the run", "Repartition the work at that point.", program},
+      {"late.turns", "Different ranks have more work in different parts of an iteration",
+       "Remove the synchronisation between these parts (a barrier), so that the differences cancel out; or balance "
+       "each "
+       "part.",
+       program},
       {"late.group", "A group of ranks has more work than the others",
        "Size the groups in proportion to their work, or spread this work over all ranks.", program},
       {"late.node", "All ranks of a host are slower for the same work",

@@ -8,7 +8,9 @@
 #include <set>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
 #include "reports/findings/sample_view.hpp"
+#include "reports/findings/series_view.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/placement.hpp"
 #include "reports/losses/thresholds.hpp"
@@ -28,6 +30,7 @@ constexpr double kMostly = 0.6;      // of a call on the path is of one rank: a 
 constexpr double kTakeTurns = 1.3;   // as kInTurn, of all large messages together
 constexpr double kWaitInTurn = 0.2;  // waiting in them ÷ the rest of their time
 constexpr double kMoreWork = 0.1;    // work of a rank beyond the mean ÷ mean: not noise
+constexpr double kSameStatement = 0.45;  // calls ÷ calls: of one statement, perhaps on half of the ranks
 constexpr double kAtOnce = 0.9;      // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -278,6 +281,7 @@ class CostlyCalls {
           fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
           {}, call.calls_per_rank < kFewestCalls);
     const std::vector<const CallSite*> alike = same_calls(call);
+    if (belongs_to_collective(call)) return elements(call);
     if (alike.size() < 2) return add("ovh.element", call, capitalised(words));
     std::string places;
     for (const CallSite* site : alike) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
@@ -334,6 +338,7 @@ class CostlyCalls {
 
   // Small messages: of a pipeline if its function works between them.
   void tiny(const PathCall& call) {
+    if (belongs_to_collective(call)) return elements(call);
     double work = 0;
     for (const PathWork& each : view_.work) {
       if (!call.part->symbol.empty() && each.part->symbol == call.part->symbol) work += each.seconds;
@@ -341,7 +346,46 @@ class CostlyCalls {
     const bool pipeline = work > 0.5 * call.seconds;
     add(pipeline ? "chain.grain" : "ovh.tiny", call,
         pipeline ? fmt::format("Work goes from rank to rank in small blocks: {}", calls_in_words(call))
-                 : capitalised(calls_in_words(call)));
+                 : capitalised(calls_in_words(call)),
+        {}, !pipeline && are_needed());
+  }
+
+  // An iteration has hardly more than a message to each neighbour and one back: there is nothing to pack.
+  [[nodiscard]] bool are_needed() const {
+    constexpr double kFewest = 2.5;
+    const SnapshotSeries* const main = main_series(a_.snapshots);
+    if (main == nullptr) return false;
+    std::uint64_t most = 0;
+    for (const Edge& edge : a_.edges) most = std::max(most, edge.source == edge.target ? 0 : edge.messages);
+    return static_cast<double>(most) <= kFewest * static_cast<double>(rounds_in(*main));
+  }
+
+  // One statement makes a collective and messages, equally often: an operation on objects, as MPI for Python has.
+  [[nodiscard]] bool belongs_to_collective(const PathCall& call) const {
+    if (call.site == nullptr || call.site->source_file.empty()) return false;
+    bool messages = false, collectives = false;
+    for (const CallSite& site : a_.call_sites) {
+      if (site.source_file != call.site->source_file || site.line != call.site->line ||
+          site.symbol != call.site->symbol ||
+          static_cast<double>(site.calls) < kSameStatement * static_cast<double>(call.site->calls))
+        continue;
+      const auto kind = category_.find(site.function);
+      messages = messages || (kind != category_.end() && kind->second == "point-to-point");
+      collectives = collectives || (kind != category_.end() && is_collective(kind->second));
+    }
+    return messages && collectives;
+  }
+  void elements(const PathCall& call) {
+    add("ovh.element", call,
+        fmt::format("A collective of objects, in {}, makes {}", in_sentence(name_of(*call.site)),
+                    calls_in_words(call)));
+    // Objects are turned into bytes, and back.
+    for (const PathWork& each : view_.work) {
+      if (each.part->symbol == call.part->symbol && each.part->line == call.part->line && objects_.insert(&each).second)
+        out_.back().ceiling += each.seconds;
+    }
+    out_.back().advice =
+        "Make one call for all values, with arrays in place of objects (in Python Allreduce, not allreduce).";
   }
 
   // Calls of one rank that the others wait for. Returns whether they are.
@@ -375,6 +419,14 @@ class CostlyCalls {
           fmt::format("{} takes messages from all other ranks, one after the other, in {}: {}{}", who, words,
                       human_bytes(in), where_others_wait(a_, true)),
           {rank});
+    } else if (is_star(rank, to.size() + from.size()) && most_to < 2 * least_to && in < 2 * out && out < 2 * in) {
+      add("ovh.hand", call,
+          fmt::format("{} takes data from each other rank and sends about as much back, one after the other, in {}{}",
+                      who, words, where_others_wait(a_, true)),
+          {rank});
+      out_.back().advice =
+          "Use the collective operation of MPI (MPI_Allreduce, or MPI_Reduce and MPI_Bcast): all ranks take part in "
+          "it.";
     } else {
       add("late.comm", call,
           fmt::format("{} sends or receives {}, another rank {} on average; it spends its time in {}{}", who,
@@ -382,6 +434,17 @@ class CostlyCalls {
           {rank});
     }
     return true;
+  }
+
+  // Most bytes are between this rank and the others, in both directions.
+  [[nodiscard]] bool is_star(std::uint32_t rank, std::size_t partners) const {
+    constexpr double kOfOthers = 0.3;  // ÷ bytes of the rank
+    double own = 0, others = 0;
+    for (const Edge& edge : a_.edges) {
+      if (edge.source == edge.target) continue;
+      (edge.source == rank || edge.target == rank ? own : others) += static_cast<double>(edge.bytes);
+    }
+    return partners == 2 * (std::size_t{a_.ranks} - 1) && others < kOfOthers * own;
   }
 
   // How well the waits for the operations of `start` fit this call: 1 if all of its time is in them, as many at once as
@@ -420,7 +483,8 @@ class CostlyCalls {
       if (call.calls_per_rank < kManyCalls) return true;  // a few small transfers cost nothing: ranks did not run
       add("ovh.tiny", call,
           fmt::format("{} complete transfers of {}, which {} starts", capitalised(calls_in_words(call)),
-                      human_bytes(bytes), in_place(*start)));
+                      human_bytes(bytes), in_place(*start)),
+          {}, are_needed());
       return true;
     }
     const std::string started = in_place(*start);
@@ -446,6 +510,7 @@ class CostlyCalls {
   std::vector<double> bytes_;  // sent or received, whichever is more, by rank
   double own_transfers_ = 0;   // s: the longest of a rank at the places of a ring
   bool large_messages_take_turns_ = false;
+  std::set<const PathWork*> objects_;      // work of collectives of objects
   double for_late_rank_ = 0;               // s of the polling
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };

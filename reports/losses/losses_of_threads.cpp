@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string_view>
 
@@ -34,7 +35,7 @@ void serial_parts(const RunView& view, const ThreadWork& work, double threads, s
   const SampleProfile& s = view.app.samples;
   double possible = 0, used = 0;
   for (const auto& [rank, threads_of_rank] : threads_of_ranks(s.threads)) {
-    possible += threads_of_rank.busiest * threads_of_rank.all;
+    possible += threads_of_rank.busiest * (threads_of_rank.all - (threads_of_rank.first_only_waits ? 1 : 0));
     used += threads_of_rank.of_all;
   }
   const bool idle = possible > 0 && used - work.in_library < 0.7 * possible;
@@ -89,51 +90,37 @@ void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<
                                      of_host)});
 }
 
-struct LibraryWork {
-  const char* code;
-  const char* what;
-  std::vector<std::string_view> names;  // exact; in libraries of C, C++ and Fortran also as beginnings
-};
-
-bool is_of(const SampledFunction& f, const LibraryWork& work) {
+bool is_memory_management(const SampledFunction& f) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
+       "operator delete", "munmap", "mmap", "_int_malloc", "_int_free", "malloc_consolidate"});
   const std::string module = base_name(f.module);
   const bool library = module.starts_with("libc.") || module.starts_with("libc-") || module.starts_with("libstdc++") ||
                        module.starts_with("libgfortran") || module.starts_with("libpthread") ||
                        module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
-  return std::ranges::any_of(work.names, [&](std::string_view name) {
-    return f.symbol == name || f.symbol == std::string(name) + '_' || (library && f.symbol.starts_with(name));
-  });
+  return f.kind == "code" && std::ranges::any_of(kNames, [&](std::string_view name) {
+           return f.symbol == name || f.symbol == std::string(name) + '_' || (library && f.symbol.starts_with(name));
+         });
 }
 
-void library_work(const RunView& view, std::vector<Loss>& out) {
-  static const LibraryWork kWork[] = {
-      {"mem.alloc",
-       "Memory is allocated and freed",
-       {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
-        "operator delete", "munmap", "mmap", "_int_malloc", "_int_free", "malloc_consolidate"}},
-      {"thr.lock",
-       "Threads wait for locks",
-       {"pthread_mutex_lock", "pthread_rwlock_wrlock", "pthread_rwlock_rdlock", "pthread_spin_lock", "lll_lock",
-        "pthread_cond_wait", "__lll_lock_wait"}}};
+// Functions of a library that the program calls for the same purpose.
+void library_work(const RunView& view, const char* code, const char* what, bool (*is_of)(const SampledFunction&),
+                  std::vector<Loss>& out) {
   const SampleProfile& s = view.app.samples;
-  for (const LibraryWork& work : kWork) {
-    std::vector<double> in_function(s.functions.size());
-    for (std::size_t i = 0; i < s.functions.size(); ++i) {
-      if (s.functions[i].kind == "code" && is_of(s.functions[i], work)) in_function[i] = s.functions[i].self;
-    }
-    const double all = std::accumulate(in_function.begin(), in_function.end(), 0.0);
-    if (all < kLeastOfWork * s.self) continue;
-    const auto most = static_cast<std::size_t>(std::ranges::max_element(in_function) - in_function.begin());
-    const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), static_cast<std::uint32_t>(most));
-    const std::string caller = callers.empty() || callers[0].function == kNoParent
-                                   ? ""
-                                   : ", called by " + name_and_place(s, callers[0].function);
-    out.push_back({.code = work.code,
-                   .ceiling = view.mean_work * all / s.self,
-                   .own_seconds = all,
-                   .text = fmt::format("{} for {} of the CPU time, most in {}{} (sampled)", work.what,
-                                       human_share(all / s.self), in_sentence(short_name(s.functions[most])), caller)});
-  }
+  std::vector<double> in_function(s.functions.size());
+  for (std::size_t i = 0; i < s.functions.size(); ++i) in_function[i] = is_of(s.functions[i]) ? s.functions[i].self : 0;
+  const double all = std::accumulate(in_function.begin(), in_function.end(), 0.0);
+  if (all < kLeastOfWork * s.self) return;
+  const auto most = static_cast<std::size_t>(std::ranges::max_element(in_function) - in_function.begin());
+  const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), static_cast<std::uint32_t>(most));
+  const std::string caller = callers.empty() || callers[0].function == kNoParent
+                                 ? ""
+                                 : ", called by " + name_and_place(s, callers[0].function);
+  out.push_back({.code = code,
+                 .ceiling = view.mean_work * all / s.self,
+                 .own_seconds = all,
+                 .text = fmt::format("{} for {} of the CPU time, most in {}{} (sampled)", what,
+                                     human_share(all / s.self), in_sentence(short_name(s.functions[most])), caller)});
 }
 
 }  // namespace
@@ -148,7 +135,8 @@ void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
     serial_parts(view, work, threads, out);
     uneven_regions(view, work, out);
   }
-  library_work(view, out);
+  library_work(view, "mem.alloc", "Memory is allocated and freed", is_memory_management, out);
+  library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
 }
 
 void find_hot_function(const RunView& view, std::vector<Loss>& out) {

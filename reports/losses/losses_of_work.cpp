@@ -34,6 +34,8 @@ constexpr double kLittleMore = 1.5;      // work on the path ÷ mean
 constexpr double kDisturbed = 0.25;      // lack of a processor ÷ imbalance: rounds are judged by CPU time
 constexpr double kSlowProcessor = 1.25;  // work of a rank ÷ mean of the others: differences between processors
 constexpr double kOtherWork = 2;         // likewise in one function: other work, or other data
+constexpr double kPermission = 64;       // bytes: a message without data
+constexpr double kCanBeDivided = 1024;   // bytes: data of several steps of work
 constexpr std::size_t kNamed = 2;
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -100,7 +102,10 @@ class UnevenWork {
     if (left <= 0 || a_.ranks < 2) return;
     left -= take(messages_in_wrong_order(left));
     left -= take(one_late_message(left));
-    if (is_farm()) return farm(left);
+    if (is_farm()) {
+      if (hands_out_tasks()) farm(left);
+      return;
+    }
     // Uneven work of ranks that wait for each other after each round; the rest is dependence.
     const double of_totals = std::max(0.0, useful_[slowest_] - view_.mean_work);
     const double uneven = std::min(left, shape_ ? shape_->imbalance : of_totals);
@@ -141,13 +146,41 @@ class UnevenWork {
     return view_.hub && view_.hub->messages_per_rank >= kFewestTasks;
   }
 
+  // The same number of bytes to and from all others, in large messages, is a collective made by hand:
+  // losses_of_calls.cpp.
+  [[nodiscard]] bool hands_out_tasks() const {
+    constexpr double kTask = 64 * 1024;  // bytes
+    double bytes = 0, messages = 0, least = 1e300, most = 0;
+    for (const Edge& edge : a_.edges) {
+      if (edge.source == edge.target || edge.messages == 0) continue;
+      bytes += static_cast<double>(edge.bytes);
+      messages += static_cast<double>(edge.messages);
+      least = std::min(least, static_cast<double>(edge.bytes));
+      most = std::max(most, static_cast<double>(edge.bytes));
+    }
+    return bytes < kTask * messages || most > 2 * least;
+  }
+
   void farm(double left) {
     const std::uint32_t master = view_.hub->rank;
     double for_master = 0;  // waiting of a worker
     for (const WaitSite& site : a_.waiting.call_sites) {
       if (is_for_sender(site) && site.awaited == master) for_master += site.awaited_seconds / (a_.ranks - 1);
     }
-    if (for_master > kExplainsLoss * left) {
+    double of_master = 0;  // its own waiting for workers
+    const WaitSite* most = nullptr;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (!is_for_sender(site) || site.waiters != 1 || site.first_waiter != master) continue;
+      of_master += site.waiting_seconds;
+      if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
+    }
+    if (for_master > kExplainsLoss * left && of_master > for_master) {
+      add("order.recv", left, {master},
+          fmt::format("{} waits for the results of certain workers, for {} in {}, while others are done and wait for "
+                      "their next task, for {} each",
+                      capitalised(ranks_in_words(a_, {master})), human_seconds(of_master), name_of_site(*most),
+                      human_seconds(for_master)));
+    } else if (for_master > kExplainsLoss * left) {
       add("hub.master", left, {master},
           fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
                       capitalised(ranks_in_words(a_, {master})), human_seconds(useful_[master]),
@@ -362,7 +395,66 @@ class UnevenWork {
     return own / count - (sum(useful_) - own) / others;
   }
 
+  // Ranks with seconds of lateness, and the place with most of it, in words.
+  struct LateRank {
+    double seconds = 0, most = 0;
+    std::string place;
+    void add(double more, const std::string& where) {
+      seconds += more;
+      if (more <= most) return;
+      most = more;
+      place = where;
+    }
+  };
+  using LateRanks = std::map<std::uint32_t, LateRank>;
+  static constexpr double kOfOneRank = 0.85;  // of the lateness at a place: always the same rank
+
+  [[nodiscard]] LateRanks awaited_at_places() const {
+    LateRanks ranks;
+    for (const WaitSite& site : a_.waiting.call_sites) {
+      if (site.awaited < a_.ranks && site.awaited_seconds >= kOfOneRank * site.waiting_seconds)
+        ranks[site.awaited].add(site.awaited_seconds, name_of_site(site));
+    }
+    return ranks;
+  }
+  [[nodiscard]] LateRanks on_path_in_places() const {
+    LateRanks ranks;
+    for (const PathWork& work : view_.work) {
+      if (work.excess() > 0 && work.part->rank_seconds >= kOfOneRank * work.part->seconds)
+        ranks[work.part->rank].add(work.excess(), name_of_work(a_, work));
+    }
+    return ranks;
+  }
+
+  // Different ranks are late at different places, each always at the same one: their sums are equal, and nothing is
+  // random.
+  [[nodiscard]] bool late_in_phases(double ceiling, const LateRanks& late, double all, const char* where) {
+    constexpr double kLeastOfRun = 0.1;  // a reduction and a broadcast make ranks wait in turn, too
+    constexpr double kOfTogether = 0.7, kOfEach = 0.25;
+    double together = 0;
+    std::string text;
+    std::vector<std::uint32_t> ranks;
+    for (const auto& [rank, each] : late) {
+      if (each.seconds < kOfEach * all) continue;
+      together += each.seconds;
+      ranks.push_back(rank);
+      text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", ranks_in_words(a_, {rank}), where, each.place);
+    }
+    if (view_.share(ceiling) < kLeastOfRun || ranks.size() < 2 || together < kOfTogether * all) return false;
+    add("late.turns", ceiling, ranks,
+        fmt::format(
+            "Ranks are late in turn, each in its own part, though all work about equally long in the whole run: "
+            "{}; most work is in {}",
+            text, places_of_excess(view_)));
+    return true;
+  }
+  [[nodiscard]] bool late_in_phases(double ceiling) {
+    return late_in_phases(ceiling, awaited_at_places(), waits_.all, "is awaited in") ||
+           late_in_phases(ceiling, on_path_in_places(), view_.imbalance(), "works longer in");
+  }
+
   void late_in_turn(double ceiling) {
+    if (late_in_phases(ceiling)) return;
     const bool moves = shape_->shape == Shape::moving;
     const double rounds = static_cast<double>(rounds_in(*shape_->series));
     add(moves ? "late.moving" : "late.noise", ceiling, {},
@@ -441,7 +533,8 @@ class UnevenWork {
                              "{:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
                              place, sum(useful_) / view_.run, places_of_excess(view_)));
     }
-    if (blocks < kOneAtATime && is_closed_cycle()) {
+    const double bytes = bytes_of_call(site);
+    if (blocks < kOneAtATime && bytes <= kPermission && is_closed_cycle()) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
                       "in {}",
@@ -453,12 +546,18 @@ class UnevenWork {
                       blocks, places_of_excess(view_), working, place));
     } else {
       add("chain.serial", ceiling, {},
-          fmt::format("Ranks work one after the other, in {}: {}. They wait for their predecessor in {}",
-                      places_of_excess(view_), working, place));
+          fmt::format("Ranks work one after the other, in {}: {}. They wait for their predecessor in {}{}",
+                      places_of_excess(view_), working, place,
+                      bytes >= kCanBeDivided ? fmt::format(", for {} each time", human_bytes(bytes)) : ""));
+      if (bytes >= kCanBeDivided)
+        out_.back().advice =
+            "Pass on each part of this data as soon as it is done, so that the next rank can begin earlier; or remove "
+            "the dependence of each rank on its predecessor.";
     }
   }
 
   void late_by_chance(double ceiling) {
+    if (late_in_phases(ceiling)) return;
     const std::string places = places_of_excess(view_);
     add("late.noise", ceiling, {},
         fmt::format("Another rank is late each time{}, though all ranks work about equally long in the whole run{}",
@@ -489,12 +588,21 @@ class UnevenWork {
     return most.mean > 0 && most.seconds > most.mean ? (a_.ranks - 1) / (most.seconds / most.mean - 1) : 0;
   }
 
+  [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const {
+    const auto found = std::ranges::find_if(a_.call_sites, [&](const CallSite& each) {
+      return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
+    });
+    return found == a_.call_sites.end() ? nullptr : &*found;
+  }
   [[nodiscard]] double calls_of_rank(const WaitSite& site) const {
-    for (const CallSite& each : a_.call_sites) {
-      if (each.function == site.function && each.symbol == site.symbol && each.line == site.line)
-        return static_cast<double>(each.calls) / std::max(each.ranks, 1u);
-    }
-    return 0;
+    const CallSite* const calls = calls_at(site);
+    return calls == nullptr ? 0 : static_cast<double>(calls->calls) / std::max(calls->ranks, 1u);
+  }
+  [[nodiscard]] double bytes_of_call(const WaitSite& site) const {
+    const CallSite* const calls = calls_at(site);
+    return calls == nullptr
+               ? 0
+               : static_cast<double>(calls->bytes) / std::max<double>(1, static_cast<double>(calls->calls));
   }
   // Calls of a rank at the site for each call of the collective in which ranks wait most.
   [[nodiscard]] double blocks_between_synchronisations(const WaitSite& site) const {

@@ -22,6 +22,8 @@ constexpr double kRunsAlone = 0.9;                             // of the work in
 constexpr double kCrowdedCalls = 0.05;                         // of the time in MPI, without a processor
 constexpr double kSmallMessage = 8 * 1024;                     // bytes
 constexpr double kMostOfLeast = 8, kMostSecondsOfCall = 3e-6;  // cost of a small message: ÷ its least; s
+constexpr double kMostSecondsOfTest = 0.5e-6;
+constexpr double kMuchOfWaiting = 0.1;                         // of the time in a call that waits
 constexpr double kSeveralThreads = 1.2;                        // samples of all threads ÷ work of the first ones
 
 // Part of the time in MPI calls in which ranks were runnable without a processor: an upper bound.
@@ -34,20 +36,38 @@ double without_processor_in_mpi(const RunView& view) {
   return all > 0 ? std::min(1.0, without / all) : 0;
 }
 
-// For ranks that lack processors: a small message costs little more than its least, and a wait, or a collective of all
-// with all, is without late ranks as long on the path as elsewhere. The rest of their time is counted as lack of a
-// processor.
+double bytes_of(const CallSite& site) {
+  return static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
+}
+
+// The largest transfers that non-blocking calls start and much of this waiting is for.
+double bytes_waited_for(const Application& a, const PathCall& call) {
+  double bytes = 0;
+  for (const CallSite& site : a.call_sites) {
+    if (site.operations != 0 && site.waited_seconds > kMuchOfWaiting * call.site->seconds)
+      bytes = std::max(bytes, bytes_of(site));
+  }
+  return bytes;
+}
+
+// For ranks that lack processors: a call that moves little costs little more than its least; and a wait, or a
+// collective of all with all, is without late ranks as long on the path as elsewhere. The rest of their time is counted
+// as lack of a processor.
 double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
+  if (call.site == nullptr) return seconds;
   const std::string& function = call.part->function;
-  const bool is_alike =
-      function.starts_with("MPI_Wait") || function.starts_with("MPI_All") || function == "MPI_Barrier";
-  if (call.site != nullptr && is_alike) return std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
-  const bool is_message = function.ends_with("end") || function.ends_with("ecv");
-  if (!is_message || call.site == nullptr || call.bytes_per_call > kSmallMessage) return seconds;
+  const bool waits = function.starts_with("MPI_Wait");
+  if (waits || function.starts_with("MPI_All") || function == "MPI_Barrier")
+    seconds = std::min(seconds, call.wait_free / std::max(call.site->ranks, 1u));
+  const auto kind = std::ranges::find(a.mpi, function, &FunctionProfile::function);
+  const bool moves_data =
+      waits || tests_for_messages(function) ||
+      (kind != a.mpi.end() && (kind->category == "point-to-point" || kind->category == "collective"));
+  if (!moves_data || std::max(call.bytes_per_call, waits ? bytes_waited_for(a, call) : 0) > kSmallMessage)
+    return seconds;
   double least = call.site->min_seconds;
   for (const CallSite& site : a.call_sites) {
-    const double bytes = static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
-    if (site.function == function && bytes <= kSmallMessage && site.min_seconds > 0)
+    if (site.function == function && bytes_of(site) <= kSmallMessage && site.min_seconds > 0)
       least = std::min(least, site.min_seconds);
   }
   return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
@@ -108,6 +128,10 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
   }
   if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
   view.path.processor += call.share * part.seconds - call.seconds;
+  // The rest moves data.
+  if (call.site != nullptr && tests_for_messages(part.function))
+    call.seconds = std::min(call.seconds,
+                            call.calls_per_rank * std::max(kMostSecondsOfTest, kMostOfLeast * call.site->min_seconds));
   view.calls.push_back(std::move(call));
 }
 

@@ -106,6 +106,43 @@ Task long_last_task(Rank& me, const Case& how) {
   co_await farm(me, 100, 8 * kMs, 0.05 * kMs, how.fault ? 150 * kMs : 8 * kMs);
 }
 
+// Tasks in rounds: rank 0 takes the results in rank order, so all wait for the longest task of the round.
+Task rounds_of_tasks(Rank& me, const Case& how) {
+  constexpr int kRounds = 60;
+  if (!how.fault) {
+    co_await farm(me, static_cast<int>(me.size() - 1) * kRounds, 4 * kMs, 0.05 * kMs, 4 * kMs);
+    co_return;
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    if (me.rank() == 0) {
+      for (std::uint32_t worker = 1; worker < me.size(); ++worker) co_await me.send({"give_round", 117}, worker, 64, 1);
+      for (std::uint32_t worker = 1; worker < me.size(); ++worker)
+        co_await me.recv({"take_round", 118}, from(worker), 2);
+    } else {
+      co_await me.recv({"round_worker", 119}, 0, 1);
+      co_await me.compute({"run_one_task", 120}, (1 + 6 * me.random()) * kMs);
+      co_await me.send({"round_worker", 121}, 0, 1 * kKiB, 2);
+    }
+  }
+}
+
+// A sum over all ranks by hand: rank 0 takes the vectors, adds them, and sends the result to each.
+Task sum_by_hand(Rank& me, const Case& how, std::uint32_t) {
+  constexpr std::uint64_t kBytes = 2 * kMiB;
+  if (!how.fault) {
+    co_await me.allreduce({"combine_vectors", 123}, kBytes);
+  } else if (me.rank() != 0) {
+    co_await me.send({"combine_vectors", 125}, 0, kBytes, 31);
+    co_await me.recv({"combine_vectors", 126}, 0, 32);
+  } else {
+    for (std::uint32_t peer = 1; peer < me.size(); ++peer) {
+      co_await me.recv({"combine_vectors", 128}, from(peer), 31);
+      co_await me.compute({"combine_vectors", 129}, 0.1 * kMs);
+    }
+    for (std::uint32_t peer = 1; peer < me.size(); ++peer) co_await me.send({"combine_vectors", 130}, peer, kBytes, 32);
+  }
+}
+
 Task late_receive(Rank& me, const Case& how, std::uint32_t) {
   const std::uint32_t pair = me.rank() ^ 1;
   if (pair >= me.size()) co_return;
@@ -187,6 +224,8 @@ std::vector<Kind> kinds_of_dependence() {
       {"chain.ring", {"chain.ring"}, {"shift_ring"}, steps(blocking_ring)},
       {"chain.token", {"chain.token"}, {"take_permission"}, steps(token)},
       {"order.recv", {"order.recv"}, {"take_parts"}, steps(fixed_order)},
+      {"order.rounds", {"order.recv"}, {"rank 0", "take_round"}, rounds_of_tasks},
+      {"ovh.hand_sum", {"ovh.hand"}, {"rank 0", "combine_vectors"}, steps(sum_by_hand)},
       {"order.late_receiver", {"order.late_receiver"}, {"push_block"}, steps(late_receive)},
       {"msg.head", {"msg.head"}, {"use_parts"}, steps(waiting_for_all)},
       {"hub.root", {"hub.root"}, {"rank 0", "sum_fields"}, steps(all_to_one)},

@@ -39,6 +39,16 @@ Task late_input(Rank& me, const Case& how, std::uint32_t) {
   co_await me.compute({"chemistry", 67}, (how.fault ? me.rank() * 37 % me.size() : mean) * 1.5 * kMs);
 }
 
+// Two parts in which different ranks have more work; a barrier in between.
+Task parts_in_turn(Rank& me, const Case& how, std::uint32_t) {
+  const auto more_in = [&](std::uint32_t rank, std::uint32_t other) {
+    return me.rank() == rank ? 9 * kMs : me.rank() == other ? 1 * kMs : 5 * kMs;
+  };
+  co_await me.compute({"radiation_part", 68}, more_in(1, 2));
+  if (how.fault) co_await me.barrier({"between_parts", 69});
+  co_await me.compute({"chemistry_part", 70}, more_in(2, 1));
+}
+
 Task asleep(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() == 2) co_await me.sleep(7 * kMs);
 }
@@ -104,6 +114,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
       {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},
       {"late.phase", {"late.phase"}, {"rank 0", "track_shock"}, steps(from_the_middle)},
+      {"late.turns", {"late.turns"}, {"rank 1", "rank 2"}, steps(parts_in_turn)},
       {"late.noise", {"late.noise", "late.moving"}, {"sample_paths"}, steps(heavy_tail)},
       {"late.group", {"late.group", "late.static"}, {"radiation"}, steps(half_of_the_ranks)},
       {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},

@@ -173,7 +173,7 @@ TEST(Losses, RanksThatTestWaitForTheOneWithMostWork) {
   Application a = one_late_rank();
   a.call_sites[0].function = a.waiting.critical_path[1].function = a.mpi[0].function = "MPI_Test";
   a.waiting.call_sites.clear();
-  a.call_sites[0].calls = 40'000;
+  a.call_sites[0].calls = 40'000'000;
   a.waiting.critical_path[0].seconds = a.waiting.critical_path[0].rank_seconds = 7;
   a.waiting.critical_path[1].seconds = a.waiting.critical_path[1].rank_seconds = 3;
   SampledFunction& work = a.samples.functions.emplace_back();

@@ -419,7 +419,8 @@ class CostlyCalls {
           fmt::format("{} takes messages from all other ranks, one after the other, in {}: {}{}", who, words,
                       human_bytes(in), where_others_wait(a_, true)),
           {rank});
-    } else if (is_star(rank, to.size() + from.size()) && most_to < 2 * least_to && in < 2 * out && out < 2 * in) {
+    } else if (alone && is_star(rank, to.size() + from.size()) && most_to < 2 * least_to && in < 2 * out &&
+               out < 2 * in) {
       add("ovh.hand", call,
           fmt::format("{} takes data from each other rank and sends about as much back, one after the other, in {}{}",
                       who, words, where_others_wait(a_, true)),

@@ -162,6 +162,7 @@ class UnevenWork {
   }
 
   void farm(double left) {
+    constexpr double kOrderOfRun = 0.1;
     const std::uint32_t master = view_.hub->rank;
     double for_master = 0;  // waiting of a worker
     for (const WaitSite& site : a_.waiting.call_sites) {
@@ -174,7 +175,7 @@ class UnevenWork {
       of_master += site.waiting_seconds;
       if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
     }
-    if (for_master > kExplainsLoss * left && of_master > for_master) {
+    if (for_master > kExplainsLoss * left && of_master > for_master && view_.share(for_master) > kOrderOfRun) {
       add("order.recv", left, {master},
           fmt::format("{} waits for the results of certain workers, for {} in {}, while others are done and wait for "
                       "their next task, for {} each",
@@ -448,9 +449,11 @@ class UnevenWork {
             text, places_of_excess(view_)));
     return true;
   }
+  [[nodiscard]] bool works_in_phases(double ceiling) {
+    return late_in_phases(ceiling, on_path_in_places(), view_.imbalance(), "works longer in");
+  }
   [[nodiscard]] bool late_in_phases(double ceiling) {
-    return late_in_phases(ceiling, awaited_at_places(), waits_.all, "is awaited in") ||
-           late_in_phases(ceiling, on_path_in_places(), view_.imbalance(), "works longer in");
+    return late_in_phases(ceiling, awaited_at_places(), waits_.all, "is awaited in") || works_in_phases(ceiling);
   }
 
   void late_in_turn(double ceiling) {
@@ -534,7 +537,9 @@ class UnevenWork {
                              place, sum(useful_) / view_.run, places_of_excess(view_)));
     }
     const double bytes = bytes_of_call(site);
-    if (blocks < kOneAtATime && bytes <= kPermission && is_closed_cycle()) {
+    const bool in_turn = blocks < kOneAtATime && bytes <= kPermission && is_closed_cycle();
+    if (in_turn && works_in_phases(ceiling)) return;
+    if (in_turn) {
       add("chain.token", ceiling, {},
           fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
                       "in {}",

@@ -457,6 +457,14 @@ class CostlyCalls {
     return std::min(ratio, 1 / ratio);
   }
 
+  // Between start and wait the ranks do not work: they describe data types to MPI.
+  [[nodiscard]] bool makes_types_meanwhile(const PathCall& call, const CallSite& start, double between) const {
+    const double at_once = std::max(1.0, static_cast<double>(start.operations) / static_cast<double>(call.site->calls));
+    double making = 0;
+    for (const CallSite& site : a_.call_sites) making += site.function.starts_with("MPI_Type_") ? site.seconds : 0;
+    return making > 0.5 * between / at_once;
+  }
+
   // "MPI_Irecv in exchange (halo.c:7)"
   [[nodiscard]] static std::string in_place(const CallSite& site) {
     const bool known = !site.symbol.empty() || !site.source_file.empty() || !site.module.empty();
@@ -494,6 +502,8 @@ class CostlyCalls {
       add("prog.false_overlap", call,
           fmt::format("Transfers that {} starts are waited for at once, in {}: nothing is done while they run", started,
                       name_of_call(a_, call)));
+    } else if (makes_types_meanwhile(call, *start, flight - waited)) {
+      return false;
     } else {
       add("prog.none", call,
           fmt::format("Transfers that {} starts move only in {}: {} of the time from start to end is in the wait, "

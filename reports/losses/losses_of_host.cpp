@@ -16,6 +16,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
+constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
 constexpr double kLocksMatter = 0.05;    // of the CPU time
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
@@ -206,6 +207,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
 
 void kernel(const RunView& view, std::vector<Loss>& out) {
   if (view.share(view.path.kernel) < kMeaningful) return;
+  // Samples do not tell time in the kernel beside many calls on files from the time in them.
+  if (view.mean_kernel < kBesideFiles * view.mean_io) return;
   const SampleProfile& s = view.app.samples;
   if (seconds_in_locks(view.app) > kLocksMatter * s.self) return;  // it puts threads to sleep and wakes them
   const std::vector<double> beneath = kernel_beneath(s);

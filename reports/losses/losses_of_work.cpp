@@ -327,7 +327,9 @@ class UnevenWork {
         fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
                     capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work", human_seconds(useful_[slowest_]),
                     one ? "" : " at most", human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
-    if (!shape_) text.replace(text.find(" in every round"), 15, "");
+    // Of rounds that are known one by one.
+    if (!shape_ || rounds_in(*shape_->series) > shape_->series->seconds.size())
+      text.replace(text.find(" in every round"), 15, "");
     if (const std::string sentence = one ? extra_work_sentence(a_, slowest_) : ""; !sentence.empty())
       return text + "." + sentence.substr(0, sentence.size() - 1);
     if (const std::string places = more_work_of(slowest_); !places.empty()) text += ", more in " + places;

@@ -108,12 +108,19 @@ bool is_lock(const SampledFunction& f) {
          std::ranges::any_of(kNames, [&](std::string_view name) { return f.symbol.starts_with(name); });
 }
 
-double seconds_in_locks(const Application& a) {
+LockWork lock_work(const Application& a) {
+  constexpr double kMatters = 0.05;  // of the CPU time
+  LockWork work;
   const auto ranks = threads_of_ranks(a.samples.threads);
-  if (std::ranges::none_of(ranks, [](const auto& each) { return each.second.working > 1; })) return 0;
-  double seconds = 0;
-  for (const SampledFunction& f : a.samples.functions) seconds += is_lock(f) ? f.self : 0;
-  return seconds;
+  if (std::ranges::none_of(ranks, [](const auto& each) { return each.second.working > 1; })) return work;
+  double in_kernel = 0;
+  for (const SampledFunction& f : a.samples.functions) {
+    work.in_functions += is_lock(f) ? f.self : 0;
+    in_kernel += f.symbol == "(kernel)" ? f.self : 0;
+  }
+  work.matters = work.in_functions > kMatters * a.samples.self;
+  if (work.matters) work.in_kernel = in_kernel;
+  return work;
 }
 
 ThreadWork thread_work(const Application& a) {

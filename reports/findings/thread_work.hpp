@@ -46,9 +46,15 @@ struct RankThreads {
 };
 [[nodiscard]] std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& threads);  // by rank
 
-// CPU time in functions of locks, of a program whose ranks have several working threads; 0: none.
-[[nodiscard]] double seconds_in_locks(const Application& application);
 [[nodiscard]] bool is_lock(const SampledFunction& function);
+
+// CPU time for locks of a program whose ranks have several working threads.
+struct LockWork {
+  double in_functions = 0;  // of locks
+  double in_kernel = 0;     // which puts threads to sleep and wakes them, if the functions take a good part
+  bool matters = false;
+};
+[[nodiscard]] LockWork lock_work(const Application& application);
 
 // More threads than processors in the affinity mask of at least half of the ranks, on hosts with more processors.
 struct TightBinding {

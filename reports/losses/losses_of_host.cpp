@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
-constexpr double kLocksMatter = 0.05;    // of the CPU time
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
@@ -94,13 +93,6 @@ bool other_threads_work(const Application& a) {
   return all > 1.5 * first;
 }
 
-double seconds_in_kernel(const Application& a) {
-  if (seconds_in_locks(a) <= kLocksMatter * a.samples.self) return 0;
-  double seconds = 0;
-  for (const SampledFunction& f : a.samples.functions) seconds += f.symbol == "(kernel)" ? f.self : 0;
-  return seconds;
-}
-
 // Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none. Threads
 // of OpenMP may run while they wait.
 double threads_in_turn(const Application& a, const std::vector<std::uint32_t>& ranks) {
@@ -123,11 +115,10 @@ double threads_in_turn(const Application& a, const std::vector<std::uint32_t>& r
 
 // While first threads that only start and join others wait: the time that the others would need with equal work and
 // without locks, over these ranks.
-double even_work_meanwhile(const Application& a, const std::vector<std::uint32_t>& ranks) {
+double even_work_meanwhile(const Application& a, const LockWork& locks, const std::vector<std::uint32_t>& ranks) {
   double seconds = 0;
   const auto of_ranks = threads_of_ranks(a.samples.threads);
-  const double useful =
-      1 - std::min(1.0, (seconds_in_locks(a) + seconds_in_kernel(a)) / std::max(a.samples.self, 1e-9));
+  const double useful = 1 - std::min(1.0, (locks.in_functions + locks.in_kernel) / std::max(a.samples.self, 1e-9));
   for (const std::uint32_t rank : ranks) {
     const auto found = of_ranks.find(rank);
     if (found == of_ranks.end() || !found->second.first_only_waits || found->second.working == 0) continue;
@@ -156,15 +147,16 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     return;
   }
   if (other_threads_work(a)) {
-    const double lost = seconds - even_work_meanwhile(a, ranks) * seconds / std::max(all, 1e-9);
+    const LockWork locks = lock_work(a);
+    const double lost = seconds - even_work_meanwhile(a, locks, ranks) * seconds / std::max(all, 1e-9);
     if (view.share(lost) < kMeaningful) return;
-    if (const double locks = seconds_in_locks(a); locks > kLocksMatter * a.samples.self) {
+    if (locks.matters) {
       out.push_back({.code = "thr.lock",
                      .ceiling = lost,
                      .own_seconds = all,
                      .bucket = Bucket::asleep,
                      .text = fmt::format("Threads of {} wait for locks: {} of the CPU time is in their functions",
-                                         ranks_in_words(a, ranks), human_share(locks / a.samples.self))});
+                                         ranks_in_words(a, ranks), human_share(locks.in_functions / a.samples.self))});
       return;
     }
     out.push_back({.code = "thr.uneven",
@@ -210,7 +202,7 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
   // Samples do not tell time in the kernel beside many calls on files from the time in them.
   if (view.mean_kernel < kBesideFiles * view.mean_io) return;
   const SampleProfile& s = view.app.samples;
-  if (seconds_in_locks(view.app) > kLocksMatter * s.self) return;  // it puts threads to sleep and wakes them
+  if (lock_work(view.app).matters) return;
   const std::vector<double> beneath = kernel_beneath(s);
   const auto most = std::ranges::max_element(beneath);
   const std::string place =

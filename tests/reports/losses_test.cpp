@@ -285,6 +285,92 @@ TEST(Account, RowsAddUpToTheNanosecond) {
   }
 }
 
+// A rank whose first thread starts two others and joins them; they work for `busy` and `other` seconds of 4 s.
+Application joined_threads(double busy, double other) {
+  Application a;
+  a.ranks = 1;
+  a.wall_seconds = 4;
+  a.per_rank.wall_seconds = {4};
+  a.per_rank.mpi_seconds = a.per_rank.io_seconds = {0};
+  a.per_rank.cpu_seconds = {0.01};
+  a.per_rank.waiting_seconds = {0};
+  a.per_rank.process_cpu_seconds = {busy + other};
+  a.per_rank.asleep_outside = {80};
+  a.per_rank.asleep_inside = {0};
+  a.waiting.critical_path_seconds = 4;
+  a.waiting.resolved_calls = 1;
+  PathPart& part = a.waiting.critical_path.emplace_back();
+  part.kind = "other";
+  part.seconds = part.rank_seconds = 4;
+  part.by_rank = {{0, 4}};
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.samples = 1000;
+  s.self = busy + other;
+  s.threads.rank = {0, 0, 0};
+  s.threads.thread = {0, 1, 2};
+  s.threads.self = {0, busy, other};
+  s.threads.in_calls = {0, 0, 0};
+  return a;
+}
+void add_function(Application& a, const std::string& symbol, double share) {
+  SampledFunction& f = a.samples.functions.emplace_back();
+  f.symbol = symbol;
+  f.kind = "code";
+  f.self = f.rank_mean = f.rank_max = share * a.samples.self;
+  a.samples.tree.parent.push_back(kNoParent);
+  a.samples.tree.function.push_back(static_cast<std::uint32_t>(a.samples.functions.size() - 1));
+  a.samples.tree.self.push_back(f.self);
+}
+std::map<std::string, double> ceilings_of(const Application& a) {
+  std::map<std::string, double> found;
+  for (const Loss& loss : losses_of(RunView(a))) {
+    if (loss.code != "cpu.hot") found[loss.code] = loss.ceiling;
+  }
+  return found;
+}
+
+TEST(Losses, AThreadThatJoinsOthersLosesWhatTheseDo) {
+  Application even = joined_threads(4, 4), uneven = joined_threads(4, 2);
+  for (Application* each : {&even, &uneven}) add_function(*each, "trace_photons", 1);
+  EXPECT_TRUE(ceilings_of(even).empty());
+  EXPECT_NEAR(ceilings_of(uneven)["thr.uneven"], 1, 0.02);
+
+  Application locked = joined_threads(3, 3);
+  add_function(locked, "trace_photons", 0.4);
+  add_function(locked, "pthread_mutex_lock", 0.3);
+  add_function(locked, "(kernel)", 0.3);
+  const auto ceilings = ceilings_of(locked);
+  EXPECT_EQ(ceilings.size(), 1u) << "no uneven work, and the kernel puts threads to sleep";
+  EXPECT_NEAR(ceilings.at("thr.lock"), 4 - 0.4 * 3, 0.05);
+}
+
+TEST(Losses, AMessageOrTwoPerIterationAreNeeded) {
+  Application a = one_late_rank();
+  a.call_sites[0].function = a.waiting.critical_path[1].function = a.mpi[0].function = "MPI_Sendrecv";
+  a.mpi[0].category = "point-to-point";
+  a.waiting.call_sites.clear();
+  a.call_sites[0].calls = 4000;
+  a.call_sites[0].bytes = 4000 * 64;
+  a.waiting.critical_path[0].seconds = a.waiting.critical_path[0].rank_seconds = 7;
+  a.waiting.critical_path[1].seconds = a.waiting.critical_path[1].rank_seconds = 3;
+  a.edges = {{0, 1, 1000, 64000, 0}, {1, 0, 1000, 64000, 0}};
+  SnapshotSeries& steps = a.snapshots.series.emplace_back();
+  steps.trigger = "iteration";
+  const auto is_usual = [&](std::uint64_t rounds) {
+    steps.rounds.assign(10, rounds / 10);
+    steps.seconds.assign(10, 1.0);
+    for (const Loss& loss : losses_of(RunView(a))) {
+      if (loss.code == "ovh.tiny") return loss.is_usual;
+    }
+    ADD_FAILURE() << "no ovh.tiny";
+    return false;
+  };
+  EXPECT_TRUE(is_usual(1000));
+  EXPECT_TRUE(is_usual(500));
+  EXPECT_FALSE(is_usual(100));
+}
+
 TEST(Account, TheWaitingIsChargedToTheLateRank) {
   const Application a = one_late_rank();
   const RunView view(a);

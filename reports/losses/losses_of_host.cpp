@@ -16,6 +16,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
+constexpr double kOneByOne = 1.8;        // time on the path ÷ time of a rank
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
@@ -167,6 +168,19 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                                        ranks_in_words(a, ranks),
                                        human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size())))),
                    .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(a) > 1});
+    return;
+  }
+  // The path sleeps for longer than any rank: one sleeps after the other.
+  const double each = all / std::max<double>(1, static_cast<double>(ranks.size()));
+  if (a.ranks > 2 && 2 * ranks.size() >= a.ranks && seconds > kOneByOne * each) {
+    out.push_back(
+        {.code = "chain.serial",
+         .ceiling = seconds - each,
+         .own_seconds = all,
+         .bucket = Bucket::asleep,
+         .text = fmt::format("{} sleep or are blocked outside MPI one after the other, for {} each (an "
+                             "estimate){}",
+                             capitalised(ranks_in_words(a, ranks)), human_seconds(each), where_others_wait(a, false))});
     return;
   }
   const CallSite* tests = nullptr;

@@ -62,6 +62,14 @@ Task one_after_the_other(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"take_turn", 73}, me.rank() + 1, 8);
 }
 
+// A permission goes round; its owner waits for a device.
+Task device_in_turn(Rank& me, const Case& how, std::uint32_t) {
+  const std::int32_t previous = from(me.rank()) - 1;
+  if (how.fault && previous >= 0) co_await me.recv({"read_device", 74}, previous, 33);
+  co_await me.sleep(2 * kMs);
+  if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"read_device", 75}, me.rank() + 1, 8, 33);
+}
+
 Task fixed_order(Rank& me, const Case& how, std::uint32_t step) {
   if (me.rank() != 0) {
     // The first ones in rank order are the last ones in time, in every step others.
@@ -224,6 +232,7 @@ std::vector<Kind> kinds_of_dependence() {
       {"chain.ring", {"chain.ring"}, {"shift_ring"}, steps(blocking_ring)},
       {"chain.token", {"chain.token"}, {"take_permission"}, steps(token)},
       {"order.recv", {"order.recv"}, {"take_parts"}, steps(fixed_order)},
+      {"chain.device", {"chain.serial"}, {"one after the other", "read_device"}, steps(device_in_turn)},
       {"order.rounds", {"order.recv"}, {"rank 0", "take_round"}, rounds_of_tasks},
       {"ovh.hand_sum", {"ovh.hand"}, {"rank 0", "combine_vectors"}, steps(sum_by_hand)},
       {"order.late_receiver", {"order.late_receiver"}, {"push_block"}, steps(late_receive)},

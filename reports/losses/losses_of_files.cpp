@@ -205,10 +205,19 @@ class FileLosses {
         one_pass += static_cast<double>(site.calls) / site.ranks * site.min_seconds;
     }
     part *= std::max(0.0, 1 - one_pass / std::max(view_.path.io, 1e-12));
+    constexpr double kFewestTimes = 3;
+    const double opens = static_cast<double>(file.opens) / a_.ranks;
     add("io.reread",
-        fmt::format("All {} ranks read {}, {} each{}", a_.ranks, in_sentence(base_name(file.path)),
-                    human_bytes(static_cast<double>(file.bytes_read) / a_.ranks), site_of(times_.mover)),
+        fmt::format("All {} ranks read {}, {} each{}{}", a_.ranks, in_sentence(base_name(file.path)),
+                    human_bytes(static_cast<double>(file.bytes_read) / a_.ranks),
+                    opens < kFewestTimes ? "" : fmt::format(", opening it {} times", human_count(std::round(opens))),
+                    site_of(times_.mover)),
         {}, part);
+    if (opens >= kFewestTimes)
+      out_.back().advice =
+          "Read the file once, and keep its data. If each rank needs the same, let one rank read and distribute it "
+          "with "
+          "MPI_Bcast.";
   }
 
   [[nodiscard]] bool prints(double part) {

@@ -26,6 +26,7 @@ constexpr double kMuch = 0.03;           // of the run
 constexpr double kExplainsLoss = 0.5;    // waiting of a rank ÷ loss
 constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
 constexpr double kOneSender = 0.9;       // of the waiting at a site
+constexpr double kOrderOfOne = 0.1;      // of the run: the messages are of one sender
 constexpr double kBothWork = 1.2;        // ranks that work at a time: more than one, of two
 constexpr double kWaitsAtOnce = 0.9;     // of the time between start and end is in the wait
 constexpr double kOneAtATime = 2;        // blocks: only one rank works
@@ -102,6 +103,8 @@ class UnevenWork {
     if (left <= 0 || a_.ranks < 2) return;
     left -= take(messages_in_wrong_order(left));
     left -= take(one_late_message(left));
+    if (waits_.locks > 0.5 * waits_.all) return depends(left);  // who works is who has the lock
+    if (const CallSite* const counter = counter_of_tasks()) return last_tasks(*counter, left);
     if (is_farm()) {
       if (hands_out_tasks()) farm(left);
       return;
@@ -144,6 +147,24 @@ class UnevenWork {
   [[nodiscard]] bool is_farm() const {
     constexpr double kFewestTasks = 4;
     return view_.hub && view_.hub->messages_per_rank >= kFewestTasks;
+  }
+
+  // The atomic operation by which all ranks draw their tasks; nullptr: none.
+  [[nodiscard]] const CallSite* counter_of_tasks() const {
+    constexpr double kFewestTasks = 8;  // of a rank
+    for (const CallSite& site : a_.call_sites) {
+      const bool is_atomic = site.function == "MPI_Fetch_and_op" || site.function == "MPI_Compare_and_swap" ||
+                             site.function == "MPI_Get_accumulate";
+      if (is_atomic && site.ranks == a_.ranks && static_cast<double>(site.calls) >= kFewestTasks * a_.ranks)
+        return &site;
+    }
+    return nullptr;
+  }
+  void last_tasks(const CallSite& counter, double left) {
+    add("hub.tail", left, {},
+        fmt::format("Ranks draw tasks in {}, called from {}, and wait for the last ones, in {}{}",
+                    in_sentence(counter.function), in_sentence(name_of(counter)), places_of_excess(view_),
+                    where_others_wait(a_, false)));
   }
 
   // The same number of bytes to and from all others, in large messages, is a collective made by hand:
@@ -208,14 +229,14 @@ class UnevenWork {
     }
     const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
     if (worst->waiting_seconds < kOrder * at_site || view_.share(ceiling) < kMuch ||
-        worst->awaited_seconds > kOneSender * worst->waiting_seconds)
+        (worst->awaited_seconds > kOneSender * worst->waiting_seconds && view_.share(ceiling) < kOrderOfOne))
       return {};
-    return Loss{.code = "order.recv",
-                .ceiling = ceiling,
-                .text = fmt::format("{} {} for {} in {}, while messages from others are already there",
-                                    capitalised(waiters(*worst)), worst->waiters == 1 ? "waits" : "wait",
-                                    human_seconds(of_rank), name_of_site(*worst)),
-                .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}};
+    return Loss{
+        .code = "order.recv",
+        .ceiling = ceiling,
+        .text = fmt::format("{} {} for {} in {}, while other messages are already there", capitalised(waiters(*worst)),
+                            worst->waiters == 1 ? "waits" : "wait", human_seconds(of_rank), name_of_site(*worst)),
+        .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}};
   }
 
   // A rank waits for the last of several messages, then works on all of them.
@@ -514,11 +535,15 @@ class UnevenWork {
                              human_seconds(of_a_sender(*most)), name_of_site(*most), places_of_excess(view_)));
     }
     if (waits_.locks > 0.5 * waits_.all) {
-      return add("rma.lock", ceiling, {},
-                 fmt::format("{} {} {} in {} while another rank has the lock, and works with it, in {}",
-                             capitalised(waiters(*waits_.lock)), waits_.lock->waiters == 1 ? "waits" : "wait",
-                             human_seconds(waits_.lock->waiting_seconds / std::max(waits_.lock->waiters, 1u)),
-                             name_of_site(*waits_.lock), places_of_excess(view_)));
+      add("rma.lock", ceiling, {},
+          fmt::format("{} {} {} in {} while another rank has the lock, and works with it, in {}",
+                      capitalised(waiters(*waits_.lock)), waits_.lock->waiters == 1 ? "waits" : "wait",
+                      human_seconds(waits_.lock->waiting_seconds / std::max(waits_.lock->waiters, 1u)),
+                      name_of_site(*waits_.lock), places_of_excess(view_)));
+      out_.back().advice =
+          "Do the work before the lock is taken, and hold it for the update alone; or replace lock and update by an "
+          "atomic operation (MPI_Fetch_and_op), or spread the data over several ranks.";
+      return;
     }
     if (waits_.message == nullptr || waits_.sender < 0.2 * waits_.all) return late_by_chance(ceiling);
     const WaitSite& site = *waits_.message;

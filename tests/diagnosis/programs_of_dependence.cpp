@@ -91,6 +91,26 @@ Task fixed_order(Rank& me, const Case& how, std::uint32_t step) {
   }
 }
 
+// Two messages of one rank: the one that is ready first is taken last.
+Task far_first(Rank& me, const Case& how, std::uint32_t) {
+  const std::uint32_t pair = me.rank() ^ 1;
+  if (pair >= me.size()) co_return;
+  constexpr std::uint64_t kBytes = 64 * kKiB;
+  if (me.rank() % 2 == 0) {
+    Requests requests;
+    co_await me.compute({"make_gathers", 88}, 4 * kMs);
+    requests.push_back(co_await me.isend({"make_gathers", 89}, pair, kBytes, 34));
+    co_await me.compute({"make_gathers", 90}, 6 * kMs);
+    requests.push_back(co_await me.isend({"make_gathers", 91}, pair, kBytes, 35));
+    co_await me.waitall({"make_gathers", 92}, requests);
+    co_return;
+  }
+  for (const bool near : {!how.fault, how.fault}) {
+    co_await me.recv({"take_gathers", 93}, from(pair), near ? 34 : 35);
+    co_await me.compute({"take_gathers", 94}, near ? 6 * kMs : 3 * kMs);
+  }
+}
+
 Task all_to_one(Rank& me, const Case& how, std::uint32_t) {
   if (!how.fault) {
     co_await me.reduce({"sum_fields", 95}, 64 * kKiB);
@@ -233,6 +253,7 @@ std::vector<Kind> kinds_of_dependence() {
       {"chain.token", {"chain.token"}, {"take_permission"}, steps(token)},
       {"order.recv", {"order.recv"}, {"take_parts"}, steps(fixed_order)},
       {"chain.device", {"chain.serial"}, {"one after the other", "read_device"}, steps(device_in_turn)},
+      {"order.tags", {"order.recv"}, {"take_gathers"}, steps(far_first)},
       {"order.rounds", {"order.recv"}, {"rank 0", "take_round"}, rounds_of_tasks},
       {"ovh.hand_sum", {"ovh.hand"}, {"rank 0", "combine_vectors"}, steps(sum_by_hand)},
       {"order.late_receiver", {"order.late_receiver"}, {"push_block"}, steps(late_receive)},

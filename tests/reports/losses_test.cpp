@@ -345,6 +345,19 @@ TEST(Losses, AThreadThatJoinsOthersLosesWhatTheseDo) {
   EXPECT_NEAR(ceilings.at("thr.lock"), 4 - 0.4 * 3, 0.05);
 }
 
+TEST(Losses, RanksThatDrawTasksWaitForTheLastOnes) {
+  Application a = one_late_rank();
+  CallSite counter;
+  counter.function = "MPI_Fetch_and_op";
+  counter.symbol = "next_task";
+  counter.calls = 400;
+  counter.ranks = 4;
+  a.call_sites.push_back(counter);
+  const auto ceilings = ceilings_of(a);
+  EXPECT_TRUE(ceilings.contains("hub.tail"));
+  EXPECT_FALSE(ceilings.contains("late.static"));
+}
+
 TEST(Losses, AMessageOrTwoPerIterationAreNeeded) {
   Application a = one_late_rank();
   a.call_sites[0].function = a.waiting.critical_path[1].function = a.mpi[0].function = "MPI_Sendrecv";

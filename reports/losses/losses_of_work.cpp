@@ -26,6 +26,7 @@ constexpr double kMuch = 0.03;           // of the run
 constexpr double kExplainsLoss = 0.5;    // waiting of a rank ÷ loss
 constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
 constexpr double kOneSender = 0.9;       // of the waiting at a site
+constexpr double kOfAllWaits = 0.3;      // waiting at a site ÷ all
 constexpr double kOrderOfOne = 0.1;      // of the run: the messages are of one sender
 constexpr double kBothWork = 1.2;        // ranks that work at a time: more than one, of two
 constexpr double kWaitsAtOnce = 0.9;     // of the time between start and end is in the wait
@@ -229,7 +230,8 @@ class UnevenWork {
     }
     const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
     if (worst->waiting_seconds < kOrder * at_site || view_.share(ceiling) < kMuch ||
-        (worst->awaited_seconds > kOneSender * worst->waiting_seconds && view_.share(ceiling) < kOrderOfOne))
+        (worst->awaited_seconds > kOneSender * worst->waiting_seconds &&
+         (view_.share(ceiling) < kOrderOfOne || worst->waiting_seconds < kOfAllWaits * waits_.all)))  // else a chain
       return {};
     return Loss{
         .code = "order.recv",

@@ -16,6 +16,7 @@
 #include "reports/text/utf8.hpp"
 #include "tests/reports/contradictions.hpp"
 #include "tests/reports/synthetic_run.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::reports {
 namespace {
@@ -292,7 +293,7 @@ std::vector<std::string> findings_in(const std::string& summary) {
 
 TEST(Summary, FitsAScreenAndCutsNoSentence) {
   std::size_t in_all = 0, with_codes = 0;
-  for (unsigned seed = 1; seed <= 100; ++seed) {
+  for (unsigned seed = 1; seed <= rounds(100); ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const reports::Run run = some_run(random);
@@ -327,8 +328,8 @@ TEST(Summary, FitsAScreenAndCutsNoSentence) {
     EXPECT_EQ(text.find("Note: A note") != text.npos, !run.notices.empty());
     EXPECT_TRUE(run.notices.size() <= 3 || more != text.npos) << text;
   }
-  EXPECT_GT(in_all, 200u);
-  EXPECT_GT(with_codes, 20u);
+  EXPECT_GT(in_all, rounds(200));
+  EXPECT_GT(with_codes, rounds(20));
 }
 
 TEST(Summary, SeveralProgramsHaveALineEachAndTheLargestLossLeads) {

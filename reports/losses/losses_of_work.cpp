@@ -350,7 +350,7 @@ class UnevenWork {
         fmt::format("{} {} longer than the others in every round: {}{}, the mean is {}",
                     capitalised(ranks_in_words(a_, ranks)), one ? "works" : "work", human_seconds(useful_[slowest_]),
                     one ? "" : " at most", human_seconds(sum(useful_) / static_cast<double>(useful_.size())));
-    // Of rounds that are known one by one.
+    // Only where rounds are known one by one.
     if (!shape_ || rounds_in(*shape_->series) > shape_->series->seconds.size())
       text.replace(text.find(" in every round"), 15, "");
     if (const std::string sentence = one ? extra_work_sentence(a_, slowest_) : ""; !sentence.empty())

@@ -91,7 +91,7 @@ Task fixed_order(Rank& me, const Case& how, std::uint32_t step) {
   }
 }
 
-// Two messages of one rank: the one that is ready first is taken last.
+// Two messages of one rank: the first one ready is taken last.
 Task far_first(Rank& me, const Case& how, std::uint32_t) {
   const std::uint32_t pair = me.rank() ^ 1;
   if (pair >= me.size()) co_return;

@@ -86,9 +86,8 @@ void Blackboard::Implementation::work(Worker& worker) {
   bool worked = true;
   for (Job job; true;) {
     // relaxed: a delayed view is harmless.
-    if (pause_.load(std::memory_order_relaxed) != Pause::kNone) [[unlikely]] {
-      // acquire: effects of the thread that replaces this one.
-      if (pause_.load(std::memory_order_acquire) == Pause::kLeave) return;
+    if (const Pause pause = pause_.load(std::memory_order_relaxed); pause != Pause::kNone) [[unlikely]] {
+      if (pause == Pause::kLeave) return;
       wait_while_paused();
     }
     if (queue_.pop(job, worker.hand)) {
@@ -219,7 +218,7 @@ void Blackboard::Implementation::while_paused(const std::function<void()>& actio
 void Blackboard::Implementation::hurry() {
   refuse_inside("hurry()");
   const MutexLock alone(pause_mutex_);
-  if (!options_.in_background || threads_.empty()) return;
+  if (!options_.in_background || threads_.empty() || has_no_worker_threads_) return;
   pause_.store(Pause::kLeave, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
   for (std::thread& thread : threads_) thread.join();

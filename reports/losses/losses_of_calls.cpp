@@ -448,21 +448,24 @@ class CostlyCalls {
     return partners == 2 * (std::size_t{a_.ranks} - 1) && others < kOfOthers * own;
   }
 
+  // Operations of `start` that a call can end.
+  [[nodiscard]] static double at_once(const PathCall& call, const CallSite& start) {
+    return std::max(1.0, static_cast<double>(start.operations) / static_cast<double>(call.site->calls));
+  }
+
   // How well the waits for the operations of `start` fit this call: 1 if all of its time is in them, as many at once as
   // its calls could end.
   [[nodiscard]] static double like_waits_of(const PathCall& call, const CallSite& start) {
     if (call.site == nullptr || call.site->calls == 0) return 0;
-    const double at_once = std::max(1.0, static_cast<double>(start.operations) / static_cast<double>(call.site->calls));
-    const double ratio = start.waited_seconds / (at_once * call.site->seconds);
+    const double ratio = start.waited_seconds / (at_once(call, start) * call.site->seconds);
     return std::min(ratio, 1 / ratio);
   }
 
   // Between start and wait the ranks do not work: they describe data types to MPI.
   [[nodiscard]] bool makes_types_meanwhile(const PathCall& call, const CallSite& start, double between) const {
-    const double at_once = std::max(1.0, static_cast<double>(start.operations) / static_cast<double>(call.site->calls));
     double making = 0;
     for (const CallSite& site : a_.call_sites) making += site.function.starts_with("MPI_Type_") ? site.seconds : 0;
-    return making > 0.5 * between / at_once;
+    return making > 0.5 * between / at_once(call, start);
   }
 
   // "MPI_Irecv in exchange (halo.c:7)"
@@ -487,7 +490,7 @@ class CostlyCalls {
       operations = static_cast<double>(site.operations);
     }
     if (start == nullptr || !(flight > 0) || operations == 0) return false;
-    const double bytes = static_cast<double>(start->bytes) / static_cast<double>(start->calls);
+    const double bytes = bytes_of_call(*start);
     if (bytes <= kSmall) {
       if (call.calls_per_rank < kManyCalls) return true;  // a few small transfers cost nothing: ranks did not run
       add("ovh.tiny", call,

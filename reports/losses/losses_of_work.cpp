@@ -565,7 +565,8 @@ class UnevenWork {
                              "{:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
                              place, sum(useful_) / view_.run, places_of_excess(view_)));
     }
-    const double bytes = bytes_of_call(site);
+    const CallSite* const calls = calls_at(site);
+    const double bytes = calls == nullptr ? 0 : bytes_of_call(*calls);
     const bool in_turn = blocks < kOneAtATime && bytes <= kPermission && is_closed_cycle();
     if (in_turn && works_in_phases(ceiling)) return;
     if (in_turn) {
@@ -631,12 +632,6 @@ class UnevenWork {
   [[nodiscard]] double calls_of_rank(const WaitSite& site) const {
     const CallSite* const calls = calls_at(site);
     return calls == nullptr ? 0 : static_cast<double>(calls->calls) / std::max(calls->ranks, 1u);
-  }
-  [[nodiscard]] double bytes_of_call(const WaitSite& site) const {
-    const CallSite* const calls = calls_at(site);
-    return calls == nullptr
-               ? 0
-               : static_cast<double>(calls->bytes) / std::max<double>(1, static_cast<double>(calls->calls));
   }
   // Calls of a rank at the site for each call of the collective in which ranks wait most.
   [[nodiscard]] double blocks_between_synchronisations(const WaitSite& site) const {

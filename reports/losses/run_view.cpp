@@ -22,7 +22,7 @@ constexpr double kRunsAlone = 0.9;                             // of the work in
 constexpr double kCrowdedCalls = 0.05;                         // of the time in MPI, without a processor
 constexpr double kSmallMessage = 8 * 1024;                     // bytes
 constexpr double kMostOfLeast = 8, kMostSecondsOfCall = 3e-6;  // cost of a small message: ÷ its least; s
-constexpr double kMostSecondsOfTest = 0.5e-6;
+constexpr double kMostSecondsOfTest = 0.5e-6;                  // that moves no data
 constexpr double kMuchOfWaiting = 0.1;                         // of the time in a call that waits
 constexpr double kSeveralThreads = 1.2;                        // samples of all threads ÷ work of the first ones
 
@@ -36,16 +36,12 @@ double without_processor_in_mpi(const RunView& view) {
   return all > 0 ? std::min(1.0, without / all) : 0;
 }
 
-double bytes_of(const CallSite& site) {
-  return static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
-}
-
 // The largest transfers that non-blocking calls start and much of this waiting is for.
 double bytes_waited_for(const Application& a, const PathCall& call) {
   double bytes = 0;
   for (const CallSite& site : a.call_sites) {
     if (site.operations != 0 && site.waited_seconds > kMuchOfWaiting * call.site->seconds)
-      bytes = std::max(bytes, bytes_of(site));
+      bytes = std::max(bytes, bytes_of_call(site));
   }
   return bytes;
 }
@@ -67,7 +63,7 @@ double plausible_seconds(const Application& a, const PathCall& call, double seco
     return seconds;
   double least = call.site->min_seconds;
   for (const CallSite& site : a.call_sites) {
-    if (site.function == function && bytes_of(site) <= kSmallMessage && site.min_seconds > 0)
+    if (site.function == function && bytes_of_call(site) <= kSmallMessage && site.min_seconds > 0)
       least = std::min(least, site.min_seconds);
   }
   return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
@@ -128,7 +124,7 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
   }
   if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
   view.path.processor += call.share * part.seconds - call.seconds;
-  // The rest moves data.
+  // More than that moves data.
   if (call.site != nullptr && tests_for_messages(part.function))
     call.seconds = std::min(call.seconds,
                             call.calls_per_rank * std::max(kMostSecondsOfTest, kMostOfLeast * call.site->min_seconds));
@@ -294,6 +290,10 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
 }
 
 }  // namespace
+
+double bytes_of_call(const CallSite& site) {
+  return static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
+}
 
 bool tests_for_messages(const std::string& function) {
   return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";

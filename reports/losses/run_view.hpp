@@ -71,6 +71,9 @@ struct RunView {
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
 };
 
+// Mean bytes of its calls.
+[[nodiscard]] double bytes_of_call(const CallSite& site);
+
 // MPI_Test…, MPI_Iprobe, MPI_Improbe: ranks that wait for messages may call it again and again.
 [[nodiscard]] bool tests_for_messages(const std::string& function);
 

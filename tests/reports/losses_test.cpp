@@ -168,6 +168,14 @@ TEST(Losses, FilesThatRanksUseInTurnAreAChain) {
   EXPECT_NEAR(codes()["chain.token"], 6, 0.2);
 }
 
+std::map<std::string, double> ceilings_of(const Application& a) {
+  std::map<std::string, double> found;
+  for (const Loss& loss : losses_of(RunView(a))) {
+    if (loss.code != "cpu.hot") found[loss.code] = loss.ceiling;
+  }
+  return found;
+}
+
 // Testing is waiting: for the rank with more work, if there is one.
 TEST(Losses, RanksThatTestWaitForTheOneWithMostWork) {
   Application a = one_late_rank();
@@ -183,9 +191,7 @@ TEST(Losses, RanksThatTestWaitForTheOneWithMostWork) {
   work.rank_mean = 6;
   const auto ceilings = [&](double most) {
     a.samples.functions[0].rank_max = most;
-    std::map<std::string, double> found;
-    for (const Loss& loss : losses_of(RunView(a))) found[loss.code] = loss.ceiling;
-    return found;
+    return ceilings_of(a);
   };
   auto uneven = ceilings(8), even = ceilings(6.2);
   EXPECT_NEAR(uneven["poll.busy"], 1, 1e-9);
@@ -322,14 +328,6 @@ void add_function(Application& a, const std::string& symbol, double share) {
   a.samples.tree.function.push_back(static_cast<std::uint32_t>(a.samples.functions.size() - 1));
   a.samples.tree.self.push_back(f.self);
 }
-std::map<std::string, double> ceilings_of(const Application& a) {
-  std::map<std::string, double> found;
-  for (const Loss& loss : losses_of(RunView(a))) {
-    if (loss.code != "cpu.hot") found[loss.code] = loss.ceiling;
-  }
-  return found;
-}
-
 TEST(Losses, AThreadThatJoinsOthersLosesWhatTheseDo) {
   Application even = joined_threads(4, 4), uneven = joined_threads(4, 2);
   for (Application* each : {&even, &uneven}) add_function(*each, "trace_photons", 1);

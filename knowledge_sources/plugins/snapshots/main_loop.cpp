@@ -19,7 +19,7 @@ constexpr double kLeastRegular = 0.8;   // of the rounds
 constexpr double kNearlyAll = 0.8;      // of the sites in a round
 constexpr std::uint64_t kMoreOften = 3;
 constexpr double kAsOften = 0.95;    // relative to the most visited site of its class
-constexpr double kPartOfRound = 0.5;
+constexpr double kPartOfRound = 0.5;  // of an inner loop: more time is that of an outer one
 constexpr double kRoundsOfWork = 3;  // of an inner loop: the outer one has work of its own
 
 using Sites = std::vector<std::uint32_t>;

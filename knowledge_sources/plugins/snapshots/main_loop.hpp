@@ -3,8 +3,8 @@
 // Sites with similar visit counts form a class. A class is a loop if it covers a good part of the run and nearly each
 // round has nearly all of its sites. A round begins where the call before its first site ended. The main loop is the
 // outermost one, with the fewest rounds, of those that hold the run together; but not calls that only come along in
-// every n-th round of a loop of more sites, without work of their own: a monitor, a checkpoint. A loop with more rounds
-// is reported as the inner one.
+// every n-th round of a loop of more sites, without work of their own: a monitor, a checkpoint; or that, with as many
+// sites, take little time: an output. A loop with more rounds is reported as the inner one.
 #pragma once
 
 #include <algorithm>

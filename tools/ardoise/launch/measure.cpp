@@ -86,7 +86,7 @@ struct Room {
   std::optional<unsigned> ranks;      // of all programs, if known
   std::optional<unsigned> processes;  // of the only program, if the line does not give the number: all slots
   bool oversubscribe = false;
-  bool suffices_for_programs = false;  // but not for the analyzers, too
+  bool slots_suffice = false;           // for the programs, but not for the analyzers, too
   std::optional<BindingFacts> binding;  // nullopt: the launcher binds by rank, or not at all
 };
 
@@ -116,7 +116,7 @@ Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher
   const bool lacks_slots = slots && (!ranks || *ranks + room.analyzers > slots->all);
   if (room.binding)
     *room.binding = {ranks, count_processors(line, slots), lacks_slots, slots && slots->machines == 1, mca_parameter};
-  room.suffices_for_programs = lacks_slots && ranks && *ranks <= slots->all;
+  room.slots_suffice = lacks_slots && ranks && *ranks <= slots->all;
   if (allowed || !slots) return room;
   // If the programs alone need too many slots, mpirun prints its usual error.
   if (ranks && (*ranks > slots->all || !lacks_slots)) return room;
@@ -274,7 +274,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   measurement.analyzers = room.analyzers;
   measurement.processes = room.processes;
   measurement.oversubscribe = room.oversubscribe;
-  measurement.slots_suffice = room.suffices_for_programs;
+  measurement.slots_suffice = room.slots_suffice;
   measurement.preload_by = mpirun.hydra        ? PreloadBy::kHydraEnvOption
                            : mpirun.major >= 5 ? PreloadBy::kEnvProgram
                                                : PreloadBy::kExportOption;

@@ -49,6 +49,8 @@ struct CallSite {
   std::uint64_t bytes = 0;
   double min_seconds = 0, mean_seconds = 0, max_seconds = 0;
   std::uint32_t ranks = 0;  // ranks that called from here
+  // The shortest mean run of contiguous memory in datatypes used here, bytes; 0: none is 64 bytes or shorter.
+  std::uint32_t run_bytes = 0;
   // Non-blocking operations started here whose completion was recorded as an event: their number, the time from their
   // start to the end of the completing call, and the part of it that the completing call took.
   std::uint64_t operations = 0;

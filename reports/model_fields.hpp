@@ -98,7 +98,7 @@ inline constexpr Type kType<std::vector<T>>{
 ARDOISE_FIELDS(FunctionProfile, function, category, calls, seconds, bytes, bytes_sent, bytes_received, min_seconds,
                mean_seconds, max_seconds, calls_by_size)
 ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset, calls, seconds, bytes, min_seconds,
-               mean_seconds, max_seconds, ranks, operations, flight_seconds, waited_seconds)
+               mean_seconds, max_seconds, ranks, run_bytes, operations, flight_seconds, waited_seconds)
 ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds)
 ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read, bytes_written, seconds, ranks, consecutive,
                forward, strided, backward, read_sizes, write_sizes)

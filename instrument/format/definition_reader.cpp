@@ -123,6 +123,10 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedModule{in.fixed<ModuleDefinition>(), in.string(), in.string()}};
     case DefinitionKind::kCallSite:
       return {DecodedCallSite{in.fixed<CallSiteDefinition>()}};
+    case DefinitionKind::kShortRuns: {
+      DecodedShortRuns runs{in.fixed<ShortRunsDefinition>()};
+      return {runs, runs.fixed.run_bytes != 0};
+    }
     case DefinitionKind::kCommunicator: {
       DecodedCommunicator communicator{in.fixed<CommunicatorDefinition>(), {}, {}};
       communicator.ranges = in.array<RankRange>(communicator.fixed.range_count);

@@ -31,6 +31,9 @@ struct DecodedModule {
 struct DecodedCallSite {
   CallSiteDefinition fixed;
 };
+struct DecodedShortRuns {
+  ShortRunsDefinition fixed;
+};
 struct DecodedCommunicator {
   CommunicatorDefinition fixed;
   std::span<const RankRange> ranges;  // fixed.range_count of them
@@ -106,11 +109,12 @@ struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
-                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
-                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage, DecodedPythonCode,
-                                DecodedMemory, DecodedFileAccess, DecodedEnd, DecodedRecentCalls, DecodedStack,
-                                DecodedProcessState, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
+using Definition =
+    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
+                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
+                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
+                 DecodedRecentCalls, DecodedStack, DecodedProcessState, DecodedMarkName, DecodedDatatype,
+                 DecodedCollectives, DecodedShortRuns>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

@@ -62,6 +62,10 @@ bool DefinitionWriter::add(const CallSiteDefinition& call_site) {
   return add(DefinitionKind::kCallSite, bytes_of(call_site), {}, {});
 }
 
+bool DefinitionWriter::add(const ShortRunsDefinition& runs) {
+  return add(DefinitionKind::kShortRuns, bytes_of(runs), {}, {});
+}
+
 bool DefinitionWriter::add(const CommunicatorDefinition& communicator, std::span<const RankRange> ranges,
                            std::string_view name) {
   return add(DefinitionKind::kCommunicator, bytes_of(communicator), std::as_bytes(ranges), {name});

@@ -27,6 +27,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const ClockDefinition& clock, std::string_view name, std::string_view node);
   [[nodiscard]] bool add(const ModuleDefinition& module, std::string_view path, std::string_view build_id);
   [[nodiscard]] bool add(const CallSiteDefinition& call_site);
+  [[nodiscard]] bool add(const ShortRunsDefinition& runs);
   // ranges.size() must be communicator.range_count.
   [[nodiscard]] bool add(const CommunicatorDefinition& communicator, std::span<const RankRange> ranges,
                          std::string_view name);

@@ -40,6 +40,7 @@ enum class DefinitionKind : std::uint16_t {
   kMarkName = 21,
   kDatatype = 22,
   kCollectives = 23,
+  kShortRuns = 24,
 };
 
 struct DefinitionHeader {
@@ -104,6 +105,12 @@ struct CallSiteDefinition {
   std::uint32_t call_site;
   std::uint32_t module;  // 0xFFFFFFFF: unknown
   std::uint64_t offset;  // in the module's own addresses (address - base)
+};
+
+// Datatypes used at a call site consist of short runs of contiguous memory. The least counts. Strings: none.
+struct ShortRunsDefinition {
+  std::uint32_t call_site;
+  std::uint32_t run_bytes;  // mean length of a run
 };
 
 enum class CommunicatorKind : std::uint32_t { kIntra = 0, kInter = 1 };

@@ -6,11 +6,13 @@
 #include <array>
 #include <bit>
 #include <string_view>
+#include <utility>
 
 #include "instrument/format/event_reader.hpp"
 #include "instrument/format/role_shape.hpp"
 #include "instrument/record/argument_records.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/type_runs.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -209,6 +211,8 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   thread.begin_call();
   const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
   const std::uint32_t comm = comm_of(thread, call);
+  if (vmpi::type_runs::shortest != 0) [[unlikely]]
+    short_runs_.note(site, std::exchange(vmpi::type_runs::shortest, 0));
   const auto event = [&] {
     return Event{{thread, call, end},    size_of(call.bytes_sent), size_of(call.bytes_received),
                  comm & kNoComm,         comm >> kCommBits,        site,
@@ -719,6 +723,7 @@ void MpiRecorder::follow_objects(const Event& event) {
       return;
     case FunctionId::kType_free:
       datatypes_.forget_handles();
+      vmpi::type_runs::forget();
       return;
     default:
       if (call.new_comm != MPI_COMM_NULL) define(call.new_comm, event.thread.number());

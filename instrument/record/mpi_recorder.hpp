@@ -12,6 +12,7 @@
 #include "instrument/record/communicators.hpp"
 #include "instrument/record/datatypes.hpp"
 #include "instrument/record/recorder.hpp"
+#include "instrument/record/short_runs.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::instrument {
@@ -47,7 +48,8 @@ class MpiRecorder {
       : recorder_(recorder),
         queries_(queries),
         communicators_(recorder.definitions),
-        datatypes_(recorder.definitions, queries.describe_type) {}
+        datatypes_(recorder.definitions, queries.describe_type),
+        short_runs_(recorder.definitions) {}
 
   // Defines a communicator. The program's world comes first and gets number kWorldComm. thread: its creator.
   void define(MPI_Comm comm, std::uint32_t thread = 0);
@@ -98,6 +100,7 @@ class MpiRecorder {
   const MpiQueries queries_;
   Communicators communicators_;
   Datatypes datatypes_;
+  ShortRuns short_runs_;
   // Programs that never cancel need no query for each completed receive. Relaxed: a cancel precedes the completion of
   // its request in the program's own order.
   std::atomic<bool> has_cancelled_ = false;

@@ -135,6 +135,7 @@ void CallProfile::contribute(const Resolver& resolver, std::vector<reports::Func
     entry.mean_seconds = entry.seconds / static_cast<double>(site.calls);
     entry.max_seconds = static_cast<double>(site.max_ps) * 1e-12;
     entry.ranks = site.ranks.count();
+    entry.run_bytes = location.run_bytes;
     entry.operations = site.operations;
     entry.flight_seconds = static_cast<double>(site.flight_ns) * 1e-9;
     entry.waited_seconds = static_cast<double>(site.waited_ns) * 1e-9;

@@ -31,6 +31,7 @@ struct Location {
   std::string symbol;        // calling function, demangled
   std::string source_file;
   std::uint32_t line = 0;
+  std::uint32_t run_bytes = 0;  // shortest mean run of memory in datatypes used there; 0: none is short
 };
 
 // One frame of a call stack. Empty or 0: unknown.

@@ -6,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kDefinitionsVersion = 5;
+constexpr std::uint32_t kDefinitionsVersion = 6;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8, kMemory = 16 };
 
@@ -64,6 +64,11 @@ std::vector<std::byte> DefinitionStore::partial() const {
   }
   out.put_count(ambiguous_call_sites_.size());
   for (const std::uint32_t id : ambiguous_call_sites_) out.put(id);
+  out.put_count(short_runs_.size());
+  for (const auto& [site, run_bytes] : short_runs_) {
+    out.put(site);
+    out.put(run_bytes);
+  }
   out.put_count(groups_.size());
   for (const auto& [key, parts] : groups_) {
     out.put(key);
@@ -140,6 +145,10 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
   }
   for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {
     other.ambiguous_call_sites_.insert(in.get<std::uint32_t>());
+  }
+  for (auto left = in.get_count(2 * sizeof(std::uint32_t)); left != 0; --left) {
+    const auto site = in.get<std::uint32_t>();
+    other.add_short_runs(site, in.get<std::uint32_t>());
   }
   for (auto left = in.get_count(sizeof(GroupKey)); left != 0; --left) {
     Parts& parts = other.groups_[in.get<GroupKey>()];

@@ -70,6 +70,9 @@ class DefinitionReceiver {
   void operator()(const instrument::DecodedCallSite& site) {
     store_.add_call_site(site.fixed.call_site, {header_.rank, site.fixed.module, site.fixed.offset});
   }
+  void operator()(const instrument::DecodedShortRuns& runs) {
+    store_.add_short_runs(runs.fixed.call_site, runs.fixed.run_bytes);
+  }
   void operator()(const instrument::DecodedCommunicator& comm) {
     const auto& fixed = comm.fixed;
     const CommFacts facts{fixed.group_hash,  fixed.kind,   fixed.instance,     fixed.size,
@@ -174,6 +177,11 @@ void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry
   if (entry < place->second) place->second = entry;
 }
 
+void DefinitionStore::add_short_runs(std::uint32_t call_site, std::uint32_t run_bytes) {
+  const auto [place, added] = short_runs_.try_emplace(call_site, run_bytes);
+  if (!added) place->second = std::min(place->second, run_bytes);
+}
+
 void DefinitionStore::merge(const DefinitionStore& other) {
   const auto adopt = [&](TextId id) { return strings_.intern(other.text(id)); };
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
@@ -209,6 +217,7 @@ void DefinitionStore::merge(const DefinitionStore& other) {
     for (const auto& entry : from.topologies) add_topology(into, entry);
   }
   for (const auto& [id, entry] : other.call_sites_) add_call_site(id, entry);
+  for (const auto& [site, run_bytes] : other.short_runs_) add_short_runs(site, run_bytes);
   ambiguous_call_sites_.insert(other.ambiguous_call_sites_.begin(), other.ambiguous_call_sites_.end());
   for (const auto& [key, parts] : other.groups_) {
     for (const auto& [first, ranges] : parts) groups_[key].try_emplace(first, ranges);

@@ -111,6 +111,8 @@ class DefinitionStore {
   [[nodiscard]] std::string_view text(TextId id) const { return strings_.text(id); }
   [[nodiscard]] const CommFacts& comm_facts(const CommEntry& entry) const { return comm_facts_[entry.facts]; }
   [[nodiscard]] const std::unordered_map<std::uint32_t, CallSiteEntry>& call_sites() const { return call_sites_; }
+  // By call site: the shortest mean run of memory in datatypes used there, bytes. Others have no short runs.
+  [[nodiscard]] const std::map<std::uint32_t, std::uint32_t>& short_runs() const { return short_runs_; }
   // Ids of several different places (hash collisions). call_sites() has one of the places.
   [[nodiscard]] const std::set<std::uint32_t>& ambiguous_call_sites() const { return ambiguous_call_sites_; }
   // The parts of each list of members by the number of their first range.
@@ -132,6 +134,7 @@ class DefinitionStore {
   void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);
   static void add_topology(RankDefinitions& rank, const TopologyEntry& entry);
   void add_call_site(std::uint32_t id, const CallSiteEntry& entry);
+  void add_short_runs(std::uint32_t call_site, std::uint32_t run_bytes);
 
   std::string level_;
   std::uint32_t first_rank_;  // of the program in its world
@@ -142,6 +145,7 @@ class DefinitionStore {
   FlatTable<CommFacts, std::uint32_t> comm_facts_number_;  // in comm_facts_
   std::unordered_map<std::uint32_t, CallSiteEntry> call_sites_;
   std::set<std::uint32_t> ambiguous_call_sites_;
+  std::map<std::uint32_t, std::uint32_t> short_runs_;
   std::map<GroupKey, Parts> groups_;
   Sentences notices_;
 };

@@ -162,6 +162,8 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
   const auto [place, added] = locations_.try_emplace(id);
   Location& location = place->second;
   if (!added) return location;
+  if (const auto runs = definitions_.short_runs().find(id); runs != definitions_.short_runs().end())
+    location.run_bytes = runs->second;
   const auto site = definitions_.call_sites().find(id);
   if (site == definitions_.call_sites().end()) return location;
   location.offset = site->second.offset;

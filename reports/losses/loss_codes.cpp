@@ -80,6 +80,10 @@ const std::vector<LossCode>& loss_codes() {
        "Exchange fewer bytes or with fewer ranks, or overlap it with work (MPI_Ialltoall).", program},
       {"ovh.create", "Communicators, windows or types are made in the loop",
        "Make them once before the loop, and use them again.", program},
+      {"ovh.types", "Data types of many small pieces",
+       "Store what is exchanged contiguously, or copy it into a buffer where it is computed; or describe longer "
+       "blocks.",
+       program},
       {"ovh.volume", "Messages take their time for their bytes", "Send fewer bytes, or overlap the transfer with work.",
        program},
       {"ovh.collective", "Collective operations cost more than the waiting for their ranks",

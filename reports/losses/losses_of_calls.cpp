@@ -274,6 +274,8 @@ class CostlyCalls {
                              calls_in_words(call)),
                  {*writer});
     }
+    if (call.site != nullptr && call.site->run_bytes != 0 && call.bytes_per_call > kSmall)
+      return pieces(call, *call.site);
     if (function.starts_with("MPI_Alltoall")) return add("ovh.alltoall", call, capitalised(words));
     if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
       return add(
@@ -321,6 +323,7 @@ class CostlyCalls {
   void message(const PathCall& call, bool is_transfer) {
     const std::string& function = call.part->function;
     if (is_transfer && call.bytes_per_call <= kSmall && call.calls_per_rank >= kManyCalls) return tiny(call);
+    if (call.site != nullptr && call.site->run_bytes != 0) return pieces(call, *call.site);
     if (of_one_rank(call)) return;
     if (function.starts_with("MPI_Wait") && transfer_in_wait(call)) return;
     if (const double saved = bytes_saved_by_placement(a_); saved > 0.3)
@@ -334,6 +337,16 @@ class CostlyCalls {
     add("ovh.volume", call,
         fmt::format("{} move their bytes for {} on the critical path", capitalised(calls_in_words(call)),
                     human_seconds(call.seconds)));
+  }
+
+  // Data that MPI copies piece by piece; `user`: the call that names it.
+  void pieces(const PathCall& call, const CallSite& user) {
+    const std::string pieces = fmt::format("consists of pieces of {}, which MPI copies one by one",
+                                           human_bytes(static_cast<double>(user.run_bytes)));
+    add("ovh.types", call,
+        &user == call.site ? fmt::format("The data type in {} {}", calls_in_words(call), pieces)
+                           : fmt::format("The data type in {} {}; its transfers end in {}", in_place(user), pieces,
+                                         calls_in_words(call)));
   }
 
   // Small messages: of a pipeline if its function works between them.
@@ -478,11 +491,14 @@ class CostlyCalls {
   // Non-blocking transfers that end in this wait. Returns whether it explains the call.
   [[nodiscard]] bool transfer_in_wait(const PathCall& call) {
     double flight = 0, waited = 0, operations = 0;
-    const CallSite* start = nullptr;
+    const CallSite *start = nullptr, *in_pieces = nullptr;
     for (const CallSite& site : a_.call_sites) {
       if (site.operations == 0 || site.ranks == 0) continue;
       // Starts whose waits take as long as this call.
       if (site.waited_seconds < 0.5 * call.wait_free || site.bytes == 0) continue;
+      if (site.run_bytes != 0 && bytes_of_call(site) > kSmall &&
+          (in_pieces == nullptr || like_waits_of(call, site) > like_waits_of(call, *in_pieces)))
+        in_pieces = &site;
       if (start != nullptr && like_waits_of(call, site) <= like_waits_of(call, *start)) continue;
       start = &site;
       flight = site.flight_seconds;
@@ -491,6 +507,10 @@ class CostlyCalls {
     }
     if (start == nullptr || !(flight > 0) || operations == 0) return false;
     const double bytes = bytes_of_call(*start);
+    if (in_pieces != nullptr && like_waits_of(call, *in_pieces) > 0.5 * like_waits_of(call, *start)) {
+      pieces(call, *in_pieces);
+      return true;
+    }
     if (bytes <= kSmall) {
       if (call.calls_per_rank < kManyCalls) return true;  // a few small transfers cost nothing: ranks did not run
       add("ovh.tiny", call,

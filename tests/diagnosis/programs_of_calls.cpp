@@ -104,6 +104,25 @@ Task above_the_limit(Rank& me, const Case& how, std::uint32_t) {
   }
 }
 
+// Columns of a matrix that is stored by rows.
+Task columns(Rank& me, const Case& how, std::uint32_t) {
+  constexpr std::uint64_t kBytes = 2 * kMiB;
+  me.use_short_runs(how.fault);
+  Requests requests;
+  for (const std::uint32_t peer : {next_of(me), before(me)})
+    requests.push_back(co_await me.irecv({"swap_columns", 371}, from(peer), kBytes, 21));
+  for (const std::uint32_t peer : {next_of(me), before(me)})
+    requests.push_back(co_await me.isend({"swap_columns", 372}, peer, kBytes, 21));
+  co_await me.waitall({"swap_columns", 373}, requests);
+  me.use_short_runs(false);
+}
+
+Task transposed(Rank& me, const Case& how, std::uint32_t) {
+  me.use_short_runs(how.fault);
+  co_await me.alltoall({"transpose_block", 376}, 4 * kMiB / me.size());
+  me.use_short_runs(false);
+}
+
 // A barrier before each reduction, which waits for all ranks itself.
 Task needless_barriers(Rank& me, const Case& how, std::uint32_t) {
   for (int i = 0; i < 300; ++i) {
@@ -122,6 +141,8 @@ std::vector<Kind> kinds_of_calls() {
       {"ovh.hand", {"ovh.hand"}, {"share_table"}, steps(broadcast_by_hand)},
       {"ovh.toobig", {"ovh.toobig"}, {"exchange_rare"}, steps(mostly_empty)},
       {"ovh.alltoall", {"ovh.alltoall"}, {"transpose"}, steps(all_to_all)},
+      {"ovh.types", {"ovh.types"}, {"swap_columns"}, steps(columns)},
+      {"ovh.types", {"ovh.types"}, {"transpose_block"}, steps(transposed)},
       {"ovh.create", {"ovh.create"}, {"new_communicator"}, steps(communicator_in_each_step)},
       {"poll.busy", {"poll.busy", "serial.rank"}, {"make_input"}, steps(busy_testing)},
       {"poll.sleep", {"poll.sleep"}, {"wait_for_input"}, steps(sleeping_between_tests)},

@@ -137,6 +137,8 @@ void RecordedRank::put_sampled() {
 RecordedRank::Started RecordedRank::call(Place place, const Call& call) {
   const auto number = static_cast<std::uint16_t>(call.function);
   put_sampled();
+  if (in_short_runs_ && call.bytes != 0 && sites_with_short_runs_.insert(site(place)).second)
+    packs_.define(instrument::ShortRunsDefinition{site(place), sizeof(double)});
   const std::uint64_t begin = tick(call.begin);
   packs_.call(call.function, call.shape, begin, static_cast<std::uint32_t>(tick(call.end) - begin), call.peer, call.tag,
               static_cast<std::uint32_t>(call.bytes), site(place), call.comm);

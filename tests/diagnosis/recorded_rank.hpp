@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,10 @@ class RecordedRank {
   // rank: in the world; suffix: of all names of functions.
   RecordedRank(std::uint32_t rank, std::uint32_t world_ranks, Program program, double sampling, std::uint32_t host,
                std::string suffix);
+
+  // Whether the calls from now on use data in runs of 8 bytes.
+  void use_short_runs(bool does) { in_short_runs_ = does; }
+  [[nodiscard]] bool uses_short_runs() const { return in_short_runs_; }
 
   void define_communicator(std::uint32_t comm, const std::vector<std::uint32_t>& members);
   Started call(Place place, const Call& call);
@@ -97,6 +102,8 @@ class RecordedRank {
   std::mt19937 random_;
   std::map<std::string, std::uint32_t> codes_, files_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> contexts_, sites_;
+  std::set<std::uint32_t> sites_with_short_runs_;
+  bool in_short_runs_ = false;
   std::vector<instrument::ContextRecord> all_contexts_;  // of every thread
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, instrument::ContextTotalsRecord> context_totals_;

@@ -47,7 +47,9 @@ double Rank::latency_to(std::uint32_t other) const {
 
 double Rank::bandwidth_to(std::uint32_t other) const {
   const Machine& machine = simulation_.machine();
-  return number_ / machine.ranks_per_host == other / machine.ranks_per_host ? machine.bandwidth : machine.far_bandwidth;
+  const bool near = number_ / machine.ranks_per_host == other / machine.ranks_per_host;
+  const double bandwidth = near ? machine.bandwidth : machine.far_bandwidth;
+  return recorded_.uses_short_runs() ? std::min(bandwidth, machine.piecewise) : bandwidth;
 }
 
 double Rank::time_of(double seconds) {
@@ -293,7 +295,7 @@ Rank::Done Rank::collective(Place place, FunctionId function, std::uint64_t sent
     const auto members = static_cast<std::uint32_t>(simulation_.members_[comm].size());
     const double begin = now();
     const double cost = machine.call + machine.latency * std::bit_width(members - 1) +
-                        static_cast<double>(std::max(sent, received)) / machine.bandwidth;
+                        static_cast<double>(std::max(sent, received)) / bandwidth_to(number_);
     simulation_.join(comm, number_, root, to_root, cost, [=, this](double end) {
       recorded_.call(
           place, {function, root ? Shape::kRooted : Shape::kCollective, begin, end,

@@ -34,6 +34,7 @@ struct Machine {
   double call = 0.5e-6;  // least time of an MPI call
   double latency = 2e-6;
   double bandwidth = 4e9;      // of one message
+  double piecewise = 0.8e9;    // of data in short runs of memory
   double copying = 10e9;       // of an eager message out of the sender's memory
   std::uint64_t eager = 4096;  // larger messages wait for their receive
   bool progress = true;        // large messages move while the sender computes
@@ -100,6 +101,8 @@ class Rank {
   Done sleep(double seconds);
   Done wait_for_processor(double seconds);
 
+  // From now on data is sent and received in runs of 8 bytes, or is contiguous again.
+  void use_short_runs(bool does) { recorded_.use_short_runs(does); }
   Done send(Place place, std::uint32_t to, std::uint64_t bytes, std::int32_t tag = 0);
   Done recv(Place place, std::int32_t from, std::int32_t tag = 0);   // from: kAnySource is possible
   Operation<std::int32_t> recv_tag(Place place, std::int32_t from);  // of any tag; its tag

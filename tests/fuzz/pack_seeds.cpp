@@ -26,6 +26,7 @@ Pack definitions() {
   all = writer.add(FileDefinition{1, 0}, "/data") && all;
   all = writer.add(ThreadDefinition{0, 100, 1}) && all;
   all = writer.add(NoticeDefinition{1, 0}, "note") && all;
+  all = writer.add(ShortRunsDefinition{77, 8}) && all;
   all = writer.add(MarkNameDefinition{7, 0}, "step") && all;
   all = writer.add(SamplingDefinition{0, SamplingCause::kMemory, 5, 5000, 0, 1, 2, 8, 0, 700}) && all;
   const std::array<std::string_view, 2> counters{"instructions", "cycles"};

@@ -133,6 +133,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(kClock, "tsc", "boot"));
   ASSERT_TRUE(out.writer.add(ModuleDefinition{1, 0, 0x1000, 0x2000}, "/lib/ü.so", "c0ffee"));
   ASSERT_TRUE(out.writer.add(CallSiteDefinition{11, 1, 0x123}));
+  ASSERT_TRUE(out.writer.add(ShortRunsDefinition{11, 8}));
   ASSERT_TRUE(
       out.writer.add(CommunicatorDefinition{2, CommunicatorKind::kInter, 77, 1, 4, 0, 4, 1, 2, 0, 3}, ranges, "halo"));
   ASSERT_TRUE(out.writer.add(TopologyDefinition{2, 2}, dimensions));
@@ -165,6 +166,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(module.path, "/lib/ü.so");
   EXPECT_EQ(module.build_id, "c0ffee");
   EXPECT_EQ(std::get<DecodedCallSite>(reader.next().value()).fixed.offset, 0x123u);
+  EXPECT_EQ(std::get<DecodedShortRuns>(reader.next().value()).fixed.run_bytes, 8u);
   const auto communicator = std::get<DecodedCommunicator>(reader.next().value());
   ASSERT_EQ(communicator.ranges.size(), 3u);
   EXPECT_EQ(communicator.ranges[2].stride, -1);

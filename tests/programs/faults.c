@@ -361,6 +361,28 @@ static void many_opens(void) {
   }
 }
 
+enum { kEdge = 2048 };
+
+static NOT_INLINED void swap_border(double* cells, int count, MPI_Datatype type) {
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  MPI_Sendrecv(cells + kEdge - 1, count, type, next, kTag, cells, count, type, before, kTag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
+// Columns of a matrix that is stored by rows; right: rows.
+static void columns(void) {
+  MPI_Datatype column;
+  double* cells = calloc((size_t)kEdge * kEdge, sizeof(double));
+  MPI_Type_vector(kEdge, 1, kEdge, MPI_DOUBLE, &column);
+  MPI_Type_commit(&column);
+  for (int step = 0; step < kSteps; ++step) {
+    inner_cells(right ? kLarge * kSteps : kLarge);
+    for (int i = 0; i < (right ? 10 : 1000); ++i) swap_border(cells, right ? kEdge : 1, right ? MPI_DOUBLE : column);
+  }
+  MPI_Type_free(&column);
+  free(cells);
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -380,7 +402,8 @@ int main(int argc, char** argv) {
                  {"leak", leak},
                  {"memory_leak", memory_leak},
                  {"strided_writes", strided_writes},
-                 {"many_opens", many_opens}};
+                 {"many_opens", many_opens},
+                 {"columns", columns}};
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

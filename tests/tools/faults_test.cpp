@@ -70,6 +70,7 @@ const Fault kFaults[] = {
      {"write_columns"},
      "MPI_File_set_view"},
     {"many_opens", {"io.meta"}, {" 80,000 times"}, {"opened"}, "keep it open"},
+    {"columns", {"ovh.types"}, {"MPI_Sendrecv", "pieces of 8 B"}, {"swap_border"}, "contiguously"},
     {"memory_leak",
      {"memory_growth"},
      {"Memory of rank 1 grows steadily, memory of the others does not"},

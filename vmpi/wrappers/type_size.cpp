@@ -1,5 +1,7 @@
 #include "vmpi/wrappers/type_size.hpp"
 
+#include "vmpi/wrappers/type_runs.hpp"
+
 namespace ardoise::vmpi::type_sizes {
 
 Entry entries[kEntries];
@@ -8,6 +10,7 @@ std::int32_t fortran_sizes[kFortranEntries];
 std::int64_t ask(MPI_Datatype type) noexcept {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+  type_runs::use(type);
   return static_cast<std::int64_t>(size);
 }
 

@@ -351,9 +351,17 @@ TEST(Losses, RanksThatDrawTasksWaitForTheLastOnes) {
   counter.calls = 400;
   counter.ranks = 4;
   a.call_sites.push_back(counter);
-  const auto ceilings = ceilings_of(a);
+  DensityMap& draws = a.density.emplace_back();
+  draws.function = counter.function;
+  draws.calls = {130, 130, 10, 130};
+  auto ceilings = ceilings_of(a);
   EXPECT_TRUE(ceilings.contains("hub.tail"));
   EXPECT_FALSE(ceilings.contains("late.static"));
+  // A counter of something else: the late rank has as many calls as the others.
+  draws.calls = {100, 100, 100, 100};
+  ceilings = ceilings_of(a);
+  EXPECT_FALSE(ceilings.contains("hub.tail"));
+  EXPECT_TRUE(ceilings.contains("late.static"));
 }
 
 TEST(Losses, AMessageOrTwoPerIterationAreNeeded) {

@@ -1,0 +1,87 @@
+// Messages lay there while their rank waited for others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "reports/findings/findings.hpp"
+#include "reports/losses/uneven_work.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kOrder = 0.5;       // of the waiting at a site is for messages in the wrong order
+constexpr double kOfAllWaits = 0.3;  // waiting at a site ÷ all
+constexpr double kOrderOfOne = 0.1;  // of the run: the messages are of one sender
+
+class Order {
+ public:
+  explicit Order(const UnevenWork& work) : w_(work) {}
+
+  // Messages that lay there while the rank waited for others.
+  [[nodiscard]] std::optional<Loss> messages_in_wrong_order(double left) const {
+    const auto worst = std::ranges::find(w_.app.waiting.call_sites, "wrong_order", &WaitSite::pattern);
+    if (worst == w_.app.waiting.call_sites.end()) return {};
+    double at_site = 0;
+    for (const WaitSite& site : w_.app.waiting.call_sites) {
+      if (site.function == worst->function && site.symbol == worst->symbol && site.line == worst->line)
+        at_site += site.waiting_seconds;
+    }
+    const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
+    if (worst->waiting_seconds < kOrder * at_site || w_.view.share(ceiling) < kWorthNaming ||
+        (worst->awaited_seconds > kOneSender * worst->waiting_seconds &&
+         (w_.view.share(ceiling) < kOrderOfOne ||
+          worst->waiting_seconds < kOfAllWaits * w_.waits.all)))  // else a chain
+      return {};
+    return Loss{.code = "order.recv",
+                .ceiling = ceiling,
+                .text = fmt::format("{} {} for {} in {}, while other messages are already there",
+                                    capitalised(w_.waiters(*worst)), worst->waiters == 1 ? "waits" : "wait",
+                                    human_seconds(of_rank), name_of_site(*worst)),
+                .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}};
+  }
+
+  // A rank waits for the last of several messages, then works on all of them.
+  [[nodiscard]] std::optional<Loss> one_late_message(double left) const {
+    std::optional<Loss> best;
+    for (const WaitSite& site : w_.app.waiting.call_sites) {
+      if (site.function != "MPI_Waitall" || site.pattern != "late_sender" || site.waiters == 0 ||
+          site.awaited_seconds > kOneSender * site.waiting_seconds || 2 * site.waiters >= w_.app.ranks)
+        continue;
+      double work = 0;  // of a waiting rank in the function that waits
+      for (const PathWork& each : w_.view.work) {
+        if (each.part->symbol == site.symbol) work += each.seconds;
+      }
+      const double of_rank = site.waiting_seconds / site.waiters, ceiling = std::min({left, of_rank, work});
+      if (w_.view.share(ceiling) < kWorthNaming || (best && best->ceiling >= ceiling)) continue;
+      best = Loss{.code = "msg.head",
+                  .ceiling = ceiling,
+                  .text = fmt::format("{} {} for the last of several messages for {} in {}, and works on them only "
+                                      "then, for {}",
+                                      capitalised(w_.waiters(site)), site.waiters == 1 ? "waits" : "wait",
+                                      human_seconds(of_rank), name_of_site(site), human_seconds(work))};
+    }
+    return best;
+  }
+
+ private:
+  const UnevenWork& w_;
+};
+
+}  // namespace
+
+double name_order_of_messages(const UnevenWork& work, double ceiling) {
+  const Order order(work);
+  double charged = 0;
+  for (const auto rule : {&Order::messages_in_wrong_order, &Order::one_late_message}) {
+    std::optional<Loss> loss = (order.*rule)(ceiling - charged);
+    if (!loss) continue;
+    charged += loss->ceiling;
+    work.out.push_back(std::move(*loss));
+  }
+  return charged;
+}
+
+}  // namespace ardoise::reports

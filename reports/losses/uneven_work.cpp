@@ -1,0 +1,135 @@
+#include "reports/losses/uneven_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/losses/losses.hpp"
+#include "reports/losses/words.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kIsLate = 0.5;      // of the latest rank's excess
+constexpr double kDisturbed = 0.25;  // lack of a processor ÷ imbalance: rounds are judged by CPU time
+constexpr std::size_t kNamed = 2;
+
+bool has_name(const PathWork& work) { return !work.part->symbol.empty() || !work.part->source_file.empty(); }
+
+// The late ones of groups of ranks.
+void keep_late_ranks(std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& late) {
+  std::erase_if(ranks, [&](std::uint32_t rank) { return !std::ranges::binary_search(late, rank); });
+  if (ranks.empty()) ranks = late;
+}
+
+// Most waiting for messages is for the rank with most work.
+bool waits_for_slowest(const UnevenWork& work) {
+  const WaitSite* const site = work.waits.message;
+  return site != nullptr && site->awaited == work.slowest &&
+         site->awaited_seconds > kExplainsLoss * site->waiting_seconds;
+}
+
+}  // namespace
+
+bool is_for_sender(const WaitSite& site) { return site.pattern == "late_sender" || site.pattern == "wrong_order"; }
+
+WaitKinds::WaitKinds(const Application& a) {
+  std::map<std::string, double> of_functions;
+  for (const WaitSite& site : a.waiting.call_sites) {
+    if (is_for_sender(site)) of_functions[site.symbol] += site.waiting_seconds;
+  }
+  const auto most = std::ranges::max_element(of_functions, {}, [](const auto& each) { return each.second; });
+  for (const WaitSite& site : a.waiting.call_sites) {
+    all += site.waiting_seconds;
+    if (is_for_sender(site)) {
+      sender += site.waiting_seconds;
+      if (site.symbol != most->first) continue;
+      if (message == nullptr || site.waiting_seconds > message->waiting_seconds) message = &site;
+    } else if (site.pattern == "late_broadcast") {
+      rooted += site.waiting_seconds;
+    } else if (site.pattern == "lock") {
+      locks += site.waiting_seconds;
+      if (lock == nullptr || site.waiting_seconds > lock->waiting_seconds) lock = &site;
+    }
+  }
+}
+
+UnevenWork::UnevenWork(const RunView& of, std::vector<Loss>& losses)
+    : view(of), app(of.app), out(losses), waits(app), shape(round_shape(app)) {
+  for (const RankTime& time : view.times) useful.push_back(time.computing);
+  slowest = static_cast<std::uint32_t>(std::ranges::max_element(useful) - useful.begin());
+  if (shape && !std::ranges::binary_search(shape->in_step, slowest)) shape.reset();
+  if (shape && view.path.processor > kDisturbed * shape->imbalance) judge_by_cpu();
+  if (shape && shape->series->ranks_per_group > 1) keep_late_ranks(shape->ranks, late_ranks());
+}
+
+// Ranks lack processors: which one is late, and when, may be due to other programs.
+void UnevenWork::judge_by_cpu() {
+  if (shape->shape == Shape::periodic) return;  // load is not so regular
+  if (std::optional<RoundShape> by_cpu = round_shape(app, RoundTime::cpu)) {
+    by_cpu->imbalance = shape->imbalance;
+    shape = std::move(by_cpu);
+    return;
+  }
+  if (view.path.processor < shape->imbalance) return;
+  if (shape->shape == Shape::changed || shape->shape == Shape::growing) shape->shape = Shape::steady;
+  if (shape->shape == Shape::moving) shape->shape = Shape::random;
+}
+
+void UnevenWork::add(std::string code, double ceiling, std::vector<std::uint32_t> ranks, std::string text) const {
+  out.push_back({.code = std::move(code), .ceiling = ceiling, .text = std::move(text), .ranks = std::move(ranks)});
+}
+
+std::vector<std::uint32_t> UnevenWork::late_ranks() const {
+  const double mean = sum(useful) / static_cast<double>(useful.size()), most = useful[slowest];
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < useful.size(); ++rank) {
+    if (useful[rank] - mean >= kIsLate * (most - mean)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::string UnevenWork::waiters(const WaitSite& site) const {
+  if (site.waiters == 1) return ranks_in_words(app, {site.first_waiter});
+  if (site.waiters == app.ranks) return ranks_in_words(app, {});
+  return fmt::format("{} ranks", site.waiters);
+}
+
+std::string UnevenWork::places_of_excess() const {
+  std::string text;
+  std::size_t named = 0;
+  const double most = view.work.empty() ? 0 : view.work[0].excess();
+  for (const PathWork& work : view.work) {
+    if (named == kNamed || work.excess() <= 0 || work.excess() < 0.3 * most) break;
+    if (!has_name(work)) continue;
+    text += (named == 0 ? "" : " and ") + name_of_work(app, work);
+    ++named;
+  }
+  if (!text.empty() || view.work.empty()) return text;
+  return has_name(view.work[0]) ? name_of_work(app, view.work[0]) : "code without a name";
+}
+
+void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
+  const UnevenWork work(view, out);
+  double left = view.imbalance();
+  if (left <= 0 || work.app.ranks < 2) return;
+  left -= name_order_of_messages(work, left);
+  // With a lock, who works is who has it.
+  if (work.waits.locks > 0.5 * work.waits.all) return name_dependence(work, left, false);
+  if (name_tasks(work, left)) return;
+  // Uneven work of ranks that wait for each other after each round; the rest is dependence.
+  const double of_totals = std::max(0.0, work.useful[work.slowest] - view.mean_work);
+  const double uneven = std::min(left, work.shape ? work.shape->imbalance : of_totals);
+  const double dependence = left - uneven;
+  if (uneven >= dependence) {
+    name_late_ranks(work, view.share(dependence) > kWorthNaming ? uneven : left);
+    // That they wait for the late rank has been said.
+    if (view.share(dependence) > kWorthNaming && !waits_for_slowest(work)) name_dependence(work, dependence, true);
+  } else {
+    name_dependence(work, view.share(uneven) > kWorthNaming ? dependence : left, false);
+    if (view.share(uneven) > kWorthNaming) name_late_ranks(work, uneven);
+  }
+}
+
+}  // namespace ardoise::reports

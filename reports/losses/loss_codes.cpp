@@ -80,6 +80,11 @@ const std::vector<LossCode>& loss_codes() {
        "Exchange fewer bytes or with fewer ranks, or overlap it with work (MPI_Ialltoall).", program},
       {"ovh.create", "Communicators, windows or types are made in the loop",
        "Make them once before the loop, and use them again.", program},
+      {"ovh.objects", "Python objects as messages",
+       "Send arrays with the functions in capitals (Send, Recv, Bcast, Allreduce): these take memory as it is; make "
+       "one "
+       "call for all values.",
+       program},
       {"ovh.types", "Data types of many small pieces",
        "Store what is exchanged contiguously, or copy it into a buffer where it is computed; or describe longer "
        "blocks.",

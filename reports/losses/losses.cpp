@@ -81,6 +81,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   if (!view.known) return losses;
   find_uneven_work(view, losses);
   find_costly_calls(view, losses);
+  find_object_losses(view, losses);
   find_file_losses(view, losses);
   find_host_losses(view, losses);
   find_thread_losses(view, losses);

@@ -13,6 +13,7 @@
 #include "reports/findings/series_view.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/placement.hpp"
+#include "reports/losses/python_objects.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
@@ -30,7 +31,6 @@ constexpr double kMostly = 0.6;      // of a call on the path is of one rank: a 
 constexpr double kTakeTurns = 1.3;   // as kInTurn, of all large messages together
 constexpr double kWaitInTurn = 0.2;  // waiting in them ÷ the rest of their time
 constexpr double kMoreWork = 0.1;    // work of a rank beyond the mean ÷ mean: not noise
-constexpr double kSameStatement = 0.45;  // calls ÷ calls: of one statement, perhaps on half of the ranks
 constexpr double kAtOnce = 0.9;      // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -41,7 +41,7 @@ bool starts_with_any(const std::string& name, std::initializer_list<const char*>
 class CostlyCalls {
  public:
   CostlyCalls(const RunView& view, std::vector<Loss>& out)
-      : view_(view), a_(view.app), out_(out), bytes_(view.app.ranks) {
+      : view_(view), a_(view.app), out_(out), bytes_(view.app.ranks), objects_(view) {
     for (const FunctionProfile& f : a_.mpi) category_[f.function] = f.category;
     std::vector<double> received(a_.ranks);
     for (const Edge& edge : a_.edges) {
@@ -63,6 +63,7 @@ class CostlyCalls {
       if (view_.share(call.seconds) < kMeaningful || std::ranges::count(view_.polled_sites, i) != 0) continue;
       if (call.part->function.starts_with("MPI_File_")) continue;  // losses_of_files.cpp
       if (call.part->function == "MPI_Barrier" || std::ranges::count(needless_, call.site) != 0) continue;
+      if (objects_.include(call.site)) continue;  // python_objects.cpp
       judge(call);
     }
     keep_own_transfers();
@@ -283,7 +284,6 @@ class CostlyCalls {
           fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
           {}, call.calls_per_rank < kFewestCalls);
     const std::vector<const CallSite*> alike = same_calls(call);
-    if (belongs_to_collective(call)) return elements(call);
     if (alike.size() < 2) return add("ovh.element", call, capitalised(words));
     std::string places;
     for (const CallSite* site : alike) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
@@ -351,7 +351,6 @@ class CostlyCalls {
 
   // Small messages: of a pipeline if its function works between them.
   void tiny(const PathCall& call) {
-    if (belongs_to_collective(call)) return elements(call);
     double work = 0;
     for (const PathWork& each : view_.work) {
       if (!call.part->symbol.empty() && each.part->symbol == call.part->symbol) work += each.seconds;
@@ -371,34 +370,6 @@ class CostlyCalls {
     std::uint64_t most = 0;
     for (const Edge& edge : a_.edges) most = std::max(most, edge.source == edge.target ? 0 : edge.messages);
     return static_cast<double>(most) <= kFewest * static_cast<double>(rounds_in(*main));
-  }
-
-  // One statement makes a collective and messages, equally often: an operation on objects, as MPI for Python has.
-  [[nodiscard]] bool belongs_to_collective(const PathCall& call) const {
-    if (call.site == nullptr || call.site->source_file.empty()) return false;
-    bool messages = false, collectives = false;
-    for (const CallSite& site : a_.call_sites) {
-      if (site.source_file != call.site->source_file || site.line != call.site->line ||
-          site.symbol != call.site->symbol ||
-          static_cast<double>(site.calls) < kSameStatement * static_cast<double>(call.site->calls))
-        continue;
-      const auto kind = category_.find(site.function);
-      messages = messages || (kind != category_.end() && kind->second == "point-to-point");
-      collectives = collectives || (kind != category_.end() && is_collective(kind->second));
-    }
-    return messages && collectives;
-  }
-  void elements(const PathCall& call) {
-    add("ovh.element", call,
-        fmt::format("A collective of objects, in {}, makes {}", in_sentence(name_of(*call.site)),
-                    calls_in_words(call)));
-    // Objects are turned into bytes, and back.
-    for (const PathWork& each : view_.work) {
-      if (each.part->symbol == call.part->symbol && each.part->line == call.part->line && objects_.insert(&each).second)
-        out_.back().ceiling += each.seconds;
-    }
-    out_.back().advice =
-        "Make one call for all values, with arrays in place of objects (in Python Allreduce, not allreduce).";
   }
 
   // Calls of one rank that the others wait for. Returns whether they are.
@@ -544,7 +515,7 @@ class CostlyCalls {
   std::vector<double> bytes_;  // sent or received, whichever is more, by rank
   double own_transfers_ = 0;   // s: the longest of a rank at the places of a ring
   bool large_messages_take_turns_ = false;
-  std::set<const PathWork*> objects_;      // work of collectives of objects
+  PythonObjects objects_;                  // whose calls are charged there
   double for_late_rank_ = 0;               // s of the polling
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };

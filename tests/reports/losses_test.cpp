@@ -7,6 +7,7 @@
 
 #include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -362,6 +363,56 @@ TEST(Losses, RanksThatDrawTasksWaitForTheLastOnes) {
   ceilings = ceilings_of(a);
   EXPECT_FALSE(ceilings.contains("hub.tail"));
   EXPECT_TRUE(ceilings.contains("late.static"));
+}
+
+// Two ranks exchange objects 1,000 times in line 7, and compute in line 9.
+Application exchanged_objects(const char* file, const char* receive, std::uint64_t bytes) {
+  Application a = one_late_rank();
+  a.waiting.call_sites.clear();
+  a.waiting.critical_path.clear();
+  a.call_sites.clear();
+  a.mpi.clear();
+  a.per_rank.mpi_seconds.assign(4, 1.0);
+  for (const char* const name : {"MPI_Isend", receive}) {
+    FunctionProfile& function = a.mpi.emplace_back();
+    function.function = name;
+    function.category = "point-to-point";
+    CallSite& site = a.call_sites.emplace_back();
+    site.function = name;
+    site.symbol = "share_halo";
+    site.source_file = file;
+    site.line = 7;
+    site.calls = 4000;
+    site.ranks = 4;
+    site.bytes = 4000 * bytes;
+  }
+  for (const auto& [line, seconds] : {std::pair{7, 4.0}, {9, 6.0}}) {
+    PathPart& work = a.waiting.critical_path.emplace_back();
+    work.kind = "computation";
+    work.symbol = line == 7 ? "[_pickle]" : "advance";
+    work.source_file = file;
+    work.line = static_cast<std::uint32_t>(line);
+    work.seconds = work.rank_seconds = seconds;
+    work.by_rank = {{0, seconds}};
+  }
+  return a;
+}
+
+TEST(Losses, ObjectsOfPythonAreNamedWithTheirPlace) {
+  const auto objects = [](const Application& a) -> std::optional<Loss> {
+    for (const Loss& loss : losses_of(RunView(a))) {
+      if (loss.code == "ovh.objects") return loss;
+    }
+    return {};
+  };
+  const auto found = objects(exchanged_objects("ocean.py", "MPI_Mrecv", 100'000));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->text, HasSubstr("most in share_halo (ocean.py:7): 1,000 messages of a rank"));
+  EXPECT_NEAR(found->ceiling, 4, 1e-9);
+  EXPECT_FALSE(objects(exchanged_objects("ocean.py", "MPI_Recv", 100'000))) << "arrays";
+  EXPECT_FALSE(objects(exchanged_objects("ocean.c", "MPI_Mrecv", 100'000)));
+  // Turning 8 bytes into an object does not take 4 ms: the line does other work.
+  EXPECT_FALSE(objects(exchanged_objects("ocean.py", "MPI_Mrecv", 8)));
 }
 
 TEST(Losses, AMessageOrTwoPerIterationAreNeeded) {

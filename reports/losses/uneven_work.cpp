@@ -30,6 +30,18 @@ bool waits_for_slowest(const UnevenWork& work) {
          site->awaited_seconds > kExplainsLoss * site->waiting_seconds;
 }
 
+// Another rank is late each time.
+bool is_by_chance(const UnevenWork& work) { return work.shape && work.shape->shape == Shape::random; }
+
+// The longest waiting of a rank for receives to be posted, at one call site.
+double waits_for_receivers(const UnevenWork& work) {
+  double longest = 0;
+  for (const WaitSite& site : work.app.waiting.call_sites) {
+    if (site.pattern == "late_receiver") longest = std::max(longest, site.waiting_seconds / std::max(site.waiters, 1u));
+  }
+  return longest;
+}
+
 }  // namespace
 
 bool is_for_sender(const WaitSite& site) { return site.pattern == "late_sender" || site.pattern == "wrong_order"; }
@@ -118,6 +130,7 @@ void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
   // With a lock, who works is who has it.
   if (work.waits.locks > 0.5 * work.waits.all) return name_dependence(work, left, false);
   if (name_tasks(work, left)) return;
+  if (is_by_chance(work) && waits_for_receivers(work) > kExplainsLoss * left) return name_dependence(work, left, false);
   // Uneven work of ranks that wait for each other after each round; the rest is dependence.
   const double of_totals = std::max(0.0, work.useful[work.slowest] - view.mean_work);
   const double uneven = std::min(left, work.shape ? work.shape->imbalance : of_totals);

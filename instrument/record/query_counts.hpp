@@ -2,7 +2,8 @@
 // MPI_Comm_rank ...; the flag !query of the function table). A record of each would cost many times the call itself.
 // The first calls from a place are recorded as usual. Later ones are counted, and every 61st is timed and recorded with
 // the ones before it, as a sum. The count of calls is exact. The time of calls that were only counted is the shortest
-// time measured at the place: a low estimate, since a preempted call must not count sixtyfold.
+// time measured at the place: a low estimate, since a preempted call must not count sixtyfold. Places whose first calls
+// take unequally long (MPI_Pack of many sizes) are not counted but recorded.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +18,14 @@ namespace ardoise::instrument {
 class QueryCounts {
  public:
   static constexpr std::uint32_t kRecorded = 1000, kEvery = 61;
+  static constexpr std::uint64_t kSeveral = 4;  // ÷ shortest: the calls of a place differ
 
   struct Place {
     const void* caller = nullptr;
     std::uint32_t function = 0;
     std::uint32_t recorded = 0;  // calls, at most kRecorded
     std::uint32_t pending = 0;   // calls that were counted but not yet recorded
+    std::uint32_t long_ones = 0;  // recorded calls that took several times the shortest time until then
     std::uint64_t shortest = ~std::uint64_t{0};
   };
 
@@ -30,6 +33,8 @@ class QueryCounts {
   [[nodiscard]] bool count(const void* caller, std::uint32_t function) {
     Place* const place = find(caller, function);
     if (place == nullptr || place->recorded < kRecorded || place->pending == kEvery - 1) return false;
+    if (place->long_ones > kRecorded / 4) [[unlikely]]
+      return false;
     ++place->pending;
     return true;
   }
@@ -44,6 +49,7 @@ class QueryCounts {
     place->shortest = std::min(place->shortest, ticks);
     if (place->recorded < kRecorded) {
       ++place->recorded;
+      if (ticks > kSeveral * place->shortest) ++place->long_ones;
       return nullptr;
     }
     return place->pending != 0 ? place : nullptr;

@@ -33,9 +33,8 @@ bool may_be_load(const Loss& loss) {
 
 // Share of the run. Losses that load does not make are as large without it, in a run that is shorter.
 double share_of(const Loss& loss, const RunView& view) {
-  constexpr double kLeast = 0.1;  // of the run
-  const double without = std::max(view.run - view.path.processor, kLeast * view.run);
-  return may_be_load(loss) || !(view.run > 0) ? view.share(loss.ceiling) : std::min(1.0, loss.ceiling / without);
+  return may_be_load(loss) || !(view.run > 0) ? view.share(loss.ceiling)
+                                              : std::min(1.0, loss.ceiling / view.run_without_load());
 }
 
 Finding finding_of(const Loss& loss, const RunView& view) {
@@ -134,11 +133,12 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
   const std::size_t before = out.size();
   double all = 0;
   bool leads = false;
-  std::string hot;
+  std::string hot, hot_advice;
   for (const Loss& loss : losses_of(view)) {
     all += loss.ceiling;
     if (loss.code == "cpu.hot") {
       hot = loss.text;
+      hot_advice = loss.advice;
     } else if (share_of(loss, view) >= kMentionedLoss) {
       out.push_back(finding_of(loss, view));
       out.back().severity = severity_beside_load(loss, view, out.back().severity);
@@ -166,10 +166,7 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
        1,
        fmt::format("Waiting, messages and files cost at most {} of {} ({}).{}", human_seconds(share * view.run),
                    human_seconds(view.run), human_share(share), hot.empty() ? "" : " " + hot + "."),
-       hot.empty()
-           ? ""
-           : "Time is to be gained in that function: less work, vector instructions (-O3 -march=native), data in "
-             "the order of its use.",
+       hot_advice,
        {{"share", share}}});
 }
 

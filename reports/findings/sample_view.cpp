@@ -103,12 +103,24 @@ std::vector<double> mpi_beneath(const SampleProfile& s) {
   return result;
 }
 
+bool is_of_the_system(const SampledFunction& function) {
+  const std::string module = base_name(function.module);
+  return std::ranges::any_of(std::to_array({"libc.", "libc-", "libm.", "libm-", "libstdc++", "libgcc", "libpthread",
+                                            "libgfortran", "ld-linux"}),
+                             [&](const char* begin) { return module.starts_with(begin); });
+}
+
 std::vector<double> kernel_beneath(const SampleProfile& s) {
   std::vector<double> seconds(s.functions.size());
   for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
     const std::uint32_t parent = s.tree.parent[i];
     if (parent == kNoParent || s.functions[s.tree.function[i]].symbol != "(kernel)") continue;
-    if (is_code(s.functions[s.tree.function[parent]])) seconds[s.tree.function[parent]] += s.tree.self[i];
+    if (!is_code(s.functions[s.tree.function[parent]])) continue;
+    // memcpy and malloc do what their caller wants.
+    std::uint32_t owner = parent;
+    while (owner != kNoParent && is_of_the_system(s.functions[s.tree.function[owner]])) owner = s.tree.parent[owner];
+    const bool is_known = owner != kNoParent && is_code(s.functions[s.tree.function[owner]]);
+    seconds[s.tree.function[is_known ? owner : parent]] += s.tree.self[i];
   }
   return seconds;
 }

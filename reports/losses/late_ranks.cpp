@@ -9,6 +9,7 @@
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
+#include "reports/losses/python_objects.hpp"
 #include "reports/losses/uneven_work.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
@@ -20,6 +21,7 @@ constexpr double kExplained = 0.7;       // of the variance of work over ranks
 constexpr double kNearlyAll = 0.9;       // of the work in a function
 constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
 constexpr double kSlowProcessor = 1.25;  // work of a rank ÷ mean of the others: differences between processors
+constexpr double kLeastInTurn = 0.1;     // a reduction and a broadcast make ranks wait in turn, too
 constexpr double kOtherWork = 2;         // likewise in one function: other work, or other data
 
 class Lateness {
@@ -53,7 +55,7 @@ class Lateness {
   }
 
   void late_by_chance(double ceiling, bool beside) {
-    if (late_in_phases(ceiling)) return;
+    if (!beside && late_in_phases(ceiling)) return;
     const std::string places = w_.places_of_excess();
     w_.add("late.noise", ceiling, {},
            fmt::format("Another rank is late each time{}, {}{}", places.empty() ? "" : fmt::format(", in {}", places),
@@ -217,7 +219,6 @@ class Lateness {
   // Different ranks are late at different places, each always at the same one: their sums are equal, and nothing is
   // random.
   [[nodiscard]] bool late_in_phases(double ceiling, const LateRanks& late, double all, const char* where) {
-    constexpr double kLeastOfRun = 0.1;  // a reduction and a broadcast make ranks wait in turn, too
     constexpr double kOfTogether = 0.7, kOfEach = 0.25;
     double together = 0;
     std::string text;
@@ -228,7 +229,8 @@ class Lateness {
       ranks.push_back(rank);
       text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", ranks_in_words(w_.app, {rank}), where, each.place);
     }
-    if (w_.view.share(ceiling) < kLeastOfRun || ranks.size() < 2 || together < kOfTogether * all) return false;
+    if (ceiling < kLeastInTurn * w_.view.run_without_load() || ranks.size() < 2 || together < kOfTogether * all)
+      return false;
     w_.add("late.turns", ceiling, ranks,
            fmt::format(
                "Ranks are late in turn, each in its own part, though all work about equally long in the whole run: "
@@ -236,8 +238,48 @@ class Lateness {
                text, w_.places_of_excess()));
     return true;
   }
+  [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const {
+    const auto found = std::ranges::find_if(w_.app.call_sites, [&](const CallSite& each) {
+      return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
+    });
+    return found == w_.app.call_sites.end() ? nullptr : &*found;
+  }
+
+  // Some ranks wait for messages at a place of their own for as long as this costs; the others wait elsewhere: one part
+  // works after the other. By chance, all would wait for messages.
+  [[nodiscard]] bool works_in_stages(double ceiling) {
+    constexpr double kSome = 0.7, kNearlyAllOfSome = 0.8, kFewest = 0.25;
+    const PythonObjects objects(w_.view);  // a reduction of objects has messages
+    const bool named = std::ranges::find(w_.out, "order.recv", &Loss::code) != w_.out.end();
+    if (named || ceiling < kLeastInTurn * w_.view.run_without_load()) return false;
+    double of_some = 0;
+    const WaitSite* most = nullptr;
+    for (const WaitSite& site : w_.app.waiting.call_sites) {
+      const CallSite* const calls = calls_at(site);
+      if (!is_for_sender(site) || calls == nullptr || calls->ranks > kSome * w_.app.ranks || objects.include(calls))
+        continue;
+      of_some += site.waiting_seconds;
+      if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
+    }
+    if (most == nullptr || most->waiters < kFewest * w_.app.ranks ||
+        most->waiting_seconds < kNearlyAllOfSome * of_some ||
+        most->waiting_seconds / most->waiters < kExplainsLoss * ceiling ||
+        most->waiting_seconds * w_.app.ranks < kExplainsLoss * w_.waits.all * most->waiters)
+      return false;
+    w_.add("chain.serial", ceiling, {},
+           fmt::format("Some ranks work only when others have: {} {} for data in {}, for {}{}; most work is in {}",
+                       w_.waiters(*most), most->waiters == 1 ? "waits" : "wait", name_of_site(*most),
+                       human_seconds(most->waiting_seconds / most->waiters), most->waiters == 1 ? "" : " each",
+                       w_.places_of_excess()));
+    w_.out.back().advice =
+        "Pass on each part of this data as soon as it is done, so that the next rank can begin earlier; or remove the "
+        "dependence.";
+    return true;
+  }
+
   [[nodiscard]] bool late_in_phases(double ceiling) {
-    return late_in_phases(ceiling, awaited_at_places(), w_.waits.all, "is awaited in") || works_in_phases(ceiling);
+    return works_in_stages(ceiling) || late_in_phases(ceiling, awaited_at_places(), w_.waits.all, "is awaited in") ||
+           works_in_phases(ceiling);
   }
 
   void late_in_turn(double ceiling) {

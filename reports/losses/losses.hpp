@@ -15,8 +15,8 @@ namespace ardoise::reports {
 void find_uneven_work(const RunView& view, std::vector<Loss>& out);   // late.*, serial.*, chain.*, order.*, hub.*
 void find_costly_calls(const RunView& view, std::vector<Loss>& out);  // ovh.*, poll.*, prog.*, chain.ring, rma.lock …
 void find_object_losses(const RunView& view, std::vector<Loss>& out);  // ovh.objects
-void find_file_losses(const RunView& view, std::vector<Loss>& out);   // io.*
-void find_host_losses(const RunView& view, std::vector<Loss>& out);   // node.*, mem.faults, late.asleep, poll.sleep
+void find_file_losses(const RunView& view, std::vector<Loss>& out);    // io.*
+void find_host_losses(const RunView& view, std::vector<Loss>& out);    // node.*, mem.faults, late.asleep, poll.sleep
 void find_thread_losses(const RunView& view, std::vector<Loss>& out);  // thr.*, mem.alloc
 void find_hot_function(const RunView& view, std::vector<Loss>& out);   // cpu.hot: where the work is
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -67,6 +68,7 @@ class CostlyCalls {
       judge(call);
     }
     keep_own_transfers();
+    find_local_calls();
   }
 
  private:
@@ -170,6 +172,37 @@ class CostlyCalls {
     if (is_collective(kind)) return collective(call);
     if (messages || kind == "wait") return message(call, messages);
     calls(call);
+  }
+
+  // Short calls that only use the process's own memory are not on the path one by one: samples tell their time.
+  void find_local_calls() {
+    constexpr double kVeryMany = 10'000;  // of a rank
+    static constexpr auto kLocal =
+        std::to_array<std::string_view>({"datatype", "status", "group", "attribute", "management"});
+    for (const SampledFunction& f : a_.samples.functions) {
+      const auto profile = std::ranges::find(a_.mpi, f.symbol, &FunctionProfile::function);
+      const double seconds = f.total / a_.ranks;  // with the copies below it
+      if (profile == a_.mpi.end() || view_.share(seconds) < kMentionedLoss) continue;
+      const bool is_local = std::ranges::count(kLocal, profile->category) != 0;
+      const double calls = static_cast<double>(profile->calls) / a_.ranks;
+      const bool on_path = std::ranges::any_of(view_.calls, [&](const PathCall& call) {
+        return call.part->function == f.symbol && view_.share(call.seconds) >= kMeaningful;
+      });
+      if (!is_local || on_path || calls < kVeryMany) continue;
+      const CallSite* site = nullptr;
+      for (const CallSite& each : a_.call_sites) {
+        if (each.function == f.symbol && (site == nullptr || each.calls > site->calls)) site = &each;
+      }
+      out_.push_back({.code = "ovh.calls",
+                      .ceiling = seconds,
+                      .text = fmt::format("{} of a rank to {}{} take {} of CPU time (sampled)",
+                                          human_counted(calls, "call"), in_sentence(f.symbol),
+                                          site == nullptr ? "" : ", called from " + in_sentence(name_of(*site)) + ",",
+                                          human_seconds(seconds))});
+      if (f.symbol.starts_with("MPI_Pack") || f.symbol.starts_with("MPI_Unpack"))
+        out_.back().advice =
+            "Pack many values with one call (its count), or send from a buffer of your own, or a derived data type.";
+    }
   }
 
   void calls(const PathCall& call) {

@@ -16,7 +16,6 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
-constexpr double kOneByOne = 1.8;        // time on the path ÷ time of a rank
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
@@ -84,14 +83,6 @@ void processor(const RunView& view, std::vector<Loss>& out) {
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
        .ranks = few ? ranks : std::vector<std::uint32_t>{}});
-}
-
-// Other threads use about as much CPU time as the first ones.
-bool other_threads_work(const Application& a) {
-  double first = 0, all = 0;
-  for (const double each : a.per_rank.cpu_seconds) first += each;
-  for (const double each : a.per_rank.process_cpu_seconds) all += each;
-  return all > 1.5 * first;
 }
 
 // Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none. Threads
@@ -170,26 +161,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(a) > 1});
     return;
   }
-  // The path sleeps for longer than any rank: one sleeps after the other.
-  const double each = all / std::max<double>(1, static_cast<double>(ranks.size()));
-  if (a.ranks > 2 && 2 * ranks.size() >= a.ranks && seconds > kOneByOne * each) {
-    out.push_back(
-        {.code = "chain.serial",
-         .ceiling = seconds - each,
-         .own_seconds = all,
-         .bucket = Bucket::asleep,
-         .text = fmt::format("{} sleep or are blocked outside MPI one after the other, for {} each (an "
-                             "estimate){}",
-                             capitalised(ranks_in_words(a, ranks)), human_seconds(each), where_others_wait(a, false))});
-    return;
-  }
-  const CallSite* tests = nullptr;
-  constexpr double kFewestTests = 10;  // of a rank
-  for (const CallSite& site : a.call_sites) {
-    if (!tests_for_messages(site.function)) continue;
-    if (static_cast<double>(site.calls) < kFewestTests * std::max(site.ranks, 1u)) continue;
-    if (tests == nullptr || site.calls > tests->calls) tests = &site;
-  }
+  const CallSite* tests = frequent_test(a);
   const double mean =
       sum_over(ranks, view.times, &RankTime::blocked) / std::max<double>(1, static_cast<double>(ranks.size()));
   std::string text =

@@ -39,7 +39,7 @@ void serial_parts(const RunView& view, const ThreadWork& work, double threads, s
     used += threads_of_rank.of_all;
   }
   const bool idle = possible > 0 && used - work.in_library < 0.7 * possible;
-  if (!idle || !(work.of_hottest > 0)) return;
+  if (!idle || !(work.of_hottest > 0) || !view.on_device.empty()) return;  // or they wait for a device
   // Outside of regions one thread of a rank works.
   const double serial = work.outside / view.app.ranks;
   out.push_back(
@@ -80,7 +80,7 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
   const std::optional<TightBinding> found = tight_binding(view.app, work);
-  if (!found) return;
+  if (!found || !view.on_device.empty()) return;  // threads that sleep need no processor
   const auto [threads, processors, narrow, of_host] = *found;
   out.push_back({.code = "node.bind",
                  .ceiling = view.path_work * (1 - static_cast<double>(processors) / threads),
@@ -117,7 +117,7 @@ void library_work(const RunView& view, const char* code, const char* what, bool 
                                  ? ""
                                  : ", called by " + name_and_place(s, callers[0].function);
   out.push_back({.code = code,
-                 .ceiling = view.mean_work * all / s.self,
+                 .ceiling = (view.mean_work - view.mean_on_device) * all / s.self,
                  .own_seconds = all,
                  .text = fmt::format("{} for {} of the CPU time, most in {}{} (sampled)", what,
                                      human_share(all / s.self), in_sentence(short_name(s.functions[most])), caller)});
@@ -140,20 +140,32 @@ void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
 }
 
 void find_hot_function(const RunView& view, std::vector<Loss>& out) {
-  constexpr double kHot = 0.4;
+  constexpr double kHot = 0.4, kMuchAsleep = 0.2;
   const SampleProfile& s = view.app.samples;
-  if (!(s.self > 0) || static_cast<double>(s.samples) < kSamples) return;
-  for (std::size_t i = 0; i < s.functions.size(); ++i) {
-    const SampledFunction& f = s.functions[i];
-    if (f.kind != "code" || f.symbol.empty() || f.symbol[0] == '(') continue;
-    if (f.self < kHot * s.self) return;
-    out.push_back(
-        {.code = "cpu.hot",
-         .ceiling = 0,
-         .text = fmt::format("{} of the CPU time is spent in {} (sampled, ± {})", human_share(f.self / s.self),
-                             name_and_place(s, i), human_share(std::max(f.self_error / s.self, 1e-3)))});
-    return;
+  std::string text;
+  const bool asleep = view.share(view.mean_on_device) >= kMuchAsleep;
+  if (asleep)
+    text = fmt::format(
+        "Ranks are asleep or blocked outside MPI for {} each, on average: a device works for them, "
+        "threads wait for locks, or the program pauses",
+        human_seconds(view.mean_on_device));
+  if (s.self > 0 && static_cast<double>(s.samples) >= kSamples) {
+    const auto hottest = std::ranges::find_if(s.functions, [](const SampledFunction& f) {
+      return f.kind == "code" && !f.symbol.empty() && f.symbol[0] != '(';
+    });
+    if (hottest != s.functions.end() && hottest->self >= kHot * s.self)
+      text += fmt::format("{}{} of the CPU time is spent in {} (sampled, ± {})", text.empty() ? "" : ". ",
+                          human_share(hottest->self / s.self),
+                          name_and_place(s, static_cast<std::size_t>(hottest - s.functions.begin())),
+                          human_share(std::max(hottest->self_error / s.self, 1e-3)));
   }
+  if (text.empty()) return;
+  out.push_back({.code = "cpu.hot",
+                 .ceiling = 0,
+                 .text = std::move(text),
+                 .advice = asleep ? "Find out what they wait for: a profiler of the device, or a debugger, tells."
+                                  : "Time is to be gained in that function: less work, vector instructions (-O3 "
+                                    "-march=native), data in the order of its use."});
 }
 
 }  // namespace ardoise::reports

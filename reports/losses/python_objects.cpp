@@ -32,7 +32,6 @@ PythonObjects::PythonObjects(const RunView& view) {
     if (call.site == nullptr || !places_.contains({call.site->source_file, call.site->line})) continue;
     Cost& cost = costs[{call.site->source_file, call.site->line}];
     cost.calls += call.seconds;
-    cost.wait_free += call.wait_free;
   }
   double most = 0;
   for (auto& [place, cost] : costs) {
@@ -40,7 +39,6 @@ PythonObjects::PythonObjects(const RunView& view) {
     cost.work = std::min(cost.work, kOfObject * of.calls + kOfObjectByte * of.bytes);
     cost_.work += cost.work;
     cost_.calls += cost.calls;
-    cost_.wait_free += cost.wait_free;
     if (cost.seconds() <= most) continue;
     most = cost.seconds();
     main_place_ = of.name;
@@ -91,8 +89,6 @@ void find_object_losses(const RunView& view, std::vector<Loss>& out) {
   out.push_back(
       {.code = "ovh.objects",
        .ceiling = objects.cost().seconds(),
-       .own_seconds = objects.cost().wait_free,
-       .bucket = Bucket::transfer,
        .text = fmt::format("Objects are turned into bytes, sent, and turned back, for {} on the critical path, most in "
                            "{}: {} of a rank, {} in all",
                            human_seconds(objects.cost().seconds()), in_sentence(objects.main_place()),

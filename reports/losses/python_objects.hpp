@@ -17,7 +17,7 @@ class PythonObjects {
 
   // At these places; seconds on the critical path: 0 if these are too few to mention.
   struct Cost {
-    double work = 0, calls = 0, wait_free = 0;  // wait_free: rank-seconds in the calls
+    double work = 0, calls = 0;
     [[nodiscard]] double seconds() const { return work + calls; }
   };
   [[nodiscard]] const Cost& cost() const { return cost_; }

@@ -22,6 +22,7 @@ constexpr double kRunsAlone = 0.9;                             // of the work in
 constexpr double kCrowdedCalls = 0.05;                         // of the time in MPI, without a processor
 constexpr double kSmallMessage = 8 * 1024;                     // bytes
 constexpr double kMostOfLeast = 8, kMostSecondsOfCall = 3e-6;  // cost of a small message: ÷ its least; s
+constexpr double kLeastBandwidth = 0.2e9;                      // bytes a second of a larger one
 constexpr double kMostSecondsOfTest = 0.5e-6;                  // that moves no data
 constexpr double kMuchOfWaiting = 0.1;                         // of the time in a call that waits
 constexpr double kSeveralThreads = 1.2;                        // samples of all threads ÷ work of the first ones
@@ -46,7 +47,7 @@ double bytes_waited_for(const Application& a, const PathCall& call) {
   return bytes;
 }
 
-// For ranks that lack processors: a call that moves little costs little more than its least; and a wait, or a
+// For ranks that lack processors: a call costs at most some times its least, or what its bytes take; and a wait, or a
 // collective of all with all, is without late ranks as long on the path as elsewhere. The rest of their time is counted
 // as lack of a processor.
 double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
@@ -59,14 +60,16 @@ double plausible_seconds(const Application& a, const PathCall& call, double seco
   const bool moves_data =
       waits || tests_for_messages(function) ||
       (kind != a.mpi.end() && (kind->category == "point-to-point" || kind->category == "collective"));
-  if (!moves_data || std::max(call.bytes_per_call, waits ? bytes_waited_for(a, call) : 0) > kSmallMessage)
-    return seconds;
+  if (!moves_data) return seconds;
+  const double bytes = std::max(call.bytes_per_call, waits ? bytes_waited_for(a, call) : 0);
   double least = call.site->min_seconds;
   for (const CallSite& site : a.call_sites) {
-    if (site.function == function && bytes_of_call(site) <= kSmallMessage && site.min_seconds > 0)
+    if (site.function == function && bytes <= kSmallMessage && bytes_of_call(site) <= kSmallMessage &&
+        site.min_seconds > 0)
       least = std::min(least, site.min_seconds);
   }
-  return std::min(seconds, call.calls_per_rank * std::max(kMostSecondsOfCall, kMostOfLeast * least));
+  const double moving = bytes > kSmallMessage ? bytes / kLeastBandwidth : 0;
+  return std::min(seconds, call.calls_per_rank * std::max({kMostSecondsOfCall, kMostOfLeast * least, moving}));
 }
 
 template <class Place>
@@ -206,6 +209,25 @@ std::vector<std::uint32_t> workers_of(const RunView& view) {
   return ranks;
 }
 
+// Time asleep outside MPI by rank, if it is that of a device that works for most ranks.
+std::vector<double> device_times(const Application& a, const std::vector<RankTime>& times) {
+  constexpr double kMuchAsleep = 0.05, kAlsoAsleep = 0.3;  // of the longest rank; of the rank that sleeps most
+  double most = 0, wall = 0;
+  for (const RankTime& time : times) {
+    most = std::max(most, time.blocked);
+    wall = std::max(wall, time.wall);
+  }
+  const auto asleep = static_cast<std::size_t>(
+      std::ranges::count_if(times, [&](const RankTime& t) { return t.blocked >= kAlsoAsleep * most; }));
+  const CallSite* const tests = frequent_test(a);
+  if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
+      (tests != nullptr && 2 * asleep >= tests->ranks))
+    return {};
+  std::vector<double> seconds;
+  for (const RankTime& time : times) seconds.push_back(time.blocked);
+  return seconds;
+}
+
 // Splits the path outside of MPI that no sample covers, by what each of its ranks did outside MPI in the whole run.
 void split_other(const PathPart& part, const std::vector<double>& of_kernel, RunView& view) {
   double listed = 0;
@@ -214,17 +236,25 @@ void split_other(const PathPart& part, const std::vector<double>& of_kernel, Run
   if (ranks.empty()) ranks.push_back({part.rank, part.rank_seconds});
   if (listed <= 0) listed = part.rank_seconds;
   const double scale = listed > 0 ? part.seconds / listed : 0;
+  PathWork device{&part};
   for (const RankSeconds& each : ranks) {
     const RankTime& time = view.times[each.rank];
     const double kernel = of_kernel[each.rank];
-    const double all = time.io + time.waiting + time.blocked + kernel;
+    const double of_device = view.on_device.empty() ? 0 : view.on_device[each.rank];
+    const double all = time.io + time.waiting + time.blocked + of_device + kernel;
     const double explained = all > 0 ? std::min(1.0, each.seconds / all) : 0;
     view.path.io += time.io * explained * scale;
     view.path.processor += time.waiting * explained * scale;
     view.path.asleep += time.blocked * explained * scale;
     view.path.kernel += kernel * explained * scale;
+    device.seconds += of_device * explained * scale;
     view.path_work += std::max(0.0, each.seconds - all) * scale;  // sampling missed it
   }
+  if (device.seconds <= 0) return;
+  device.mean = view.mean_on_device;
+  view.path_work += device.seconds;
+  view.work.push_back(device);
+  std::ranges::stable_sort(view.work, std::ranges::greater{}, &PathWork::excess);
 }
 
 // CPU time in the kernel outside of calls, by rank: beneath sampled functions, or what is more than its calls can have.
@@ -261,6 +291,7 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
     const RankTime& time = view.times[rank];
     view.mean_work += std::max(0.0, time.computing - kernel[rank]) / workers;
     view.mean_io += time.io / workers;
+    if (!view.on_device.empty()) view.mean_on_device += view.on_device[rank] / workers;
   }
   view.mean_kernel = std::accumulate(kernel.begin(), kernel.end(), 0.0) / static_cast<double>(kernel.size());
   // Samples are of all threads, the path is of first threads.
@@ -282,6 +313,7 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
       mean[part.symbol] = 0;
       continue;
     }
+    if (part.symbol.starts_with("MPI_")) continue;  // calls that were only counted: ranks' times have them in MPI
     view.path_work += part.seconds;
     view.work.push_back({&part, part.seconds, threads ? part.seconds : mean[part.symbol]});
   }
@@ -290,6 +322,24 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
 }
 
 }  // namespace
+
+bool other_threads_work(const Application& a) {
+  double first = 0, all = 0;
+  for (const double each : a.per_rank.cpu_seconds) first += each;
+  for (const double each : a.per_rank.process_cpu_seconds) all += each;
+  return all > 1.5 * first;
+}
+
+const CallSite* frequent_test(const Application& a) {
+  constexpr double kFewest = 10;  // of a rank
+  const CallSite* most = nullptr;
+  for (const CallSite& site : a.call_sites) {
+    if (!tests_for_messages(site.function) || static_cast<double>(site.calls) < kFewest * std::max(site.ranks, 1u))
+      continue;
+    if (most == nullptr || site.calls > most->calls) most = &site;
+  }
+  return most;
+}
 
 double bytes_of_call(const CallSite& site) {
   return static_cast<double>(site.bytes) / std::max<double>(1, static_cast<double>(site.calls));
@@ -304,6 +354,11 @@ RunView::RunView(const Application& a) : app(a) {
   const double path_seconds = waiting.critical_path_seconds + waiting.critical_path_elsewhere_seconds;
   run = std::max(a.wall_seconds, path_seconds);
   times = times_of_ranks(a);
+  on_device = device_times(a, times);
+  for (std::size_t rank = 0; rank < on_device.size(); ++rank) {
+    times[rank].computing += on_device[rank];
+    times[rank].blocked = 0;
+  }
   unknown_waits = share_of_unknown_waits(waiting);
   if (waiting.critical_path.empty() || !(path_seconds > 0) || times.size() != a.ranks ||
       waiting.unresolved.critical_path_seconds > kMostUnknown * run || unknown_waits > kMostUnjudged)

@@ -8,6 +8,7 @@
 // imbalance). Built once for all rules; pointers are into the application.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,10 @@ struct RunView {
   double run = 0;            // s
   double unknown_waits = 0;  // share of calls and ends of messages whose waiting is not known
   std::vector<RankTime> times;
+  // s asleep outside MPI, by rank, where most ranks are: a device works for them, or they pause. Part of `computing`.
+  // Empty: few are, or they wait for their threads, or between tests for messages.
+  std::vector<double> on_device;
+  double mean_on_device = 0;                // of the workers
   std::vector<std::uint32_t> workers;       // the ranks over which means are taken: without a hub that hardly works
   std::vector<PathWork> work;               // by excess, descending
   std::vector<PathCall> calls;              // by seconds, descending
@@ -68,8 +73,16 @@ struct RunView {
   std::optional<Hub> hub;
 
   [[nodiscard]] double share(double seconds) const { return run > 0 ? seconds / run : 0; }
+  // s; at least a tenth of the run.
+  [[nodiscard]] double run_without_load() const { return std::max(run - path.processor, 0.1 * run); }
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
 };
+
+// Other threads use about as much CPU time as the first ones.
+[[nodiscard]] bool other_threads_work(const Application& application);
+
+// A call in which ranks test for messages often; nullptr: there is none.
+[[nodiscard]] const CallSite* frequent_test(const Application& application);
 
 // Mean bytes of its calls.
 [[nodiscard]] double bytes_of_call(const CallSite& site);

@@ -6,6 +6,7 @@
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
+#include "reports/findings/series_view.hpp"
 #include "reports/losses/uneven_work.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
@@ -43,9 +44,12 @@ class Tasks {
 
   // Ranks that draw tasks end within about one of them; the one with the longest tasks draws fewer.
   [[nodiscard]] bool ends_with_a_task(const CallSite& counter) const {
-    constexpr double kTasks = 2, kFewer = 0.95;
-    const double draws = static_cast<double>(counter.calls) / w_.app.ranks;
-    if (w_.useful[w_.slowest] - w_.view.mean_work < kTasks * w_.view.mean_work / draws) return true;
+    constexpr double kTasks = 2, kFewer = 0.95, kOfEachRound = 3, kSlightly = 0.1;
+    const double draws = static_cast<double>(counter.calls) / w_.app.ranks, mean = w_.view.mean_work;
+    const double more = w_.useful[w_.slowest] - mean;
+    // Several in each round: every round may end with a task.
+    const bool in_rounds = w_.shape && draws > kOfEachRound * static_cast<double>(rounds_in(*w_.shape->series));
+    if (more < kTasks * mean / draws || (in_rounds && more < kSlightly * mean)) return true;
     const auto map = std::ranges::find(w_.app.density, counter.function, &DensityMap::function);
     if (map == w_.app.density.end() || map->calls.size() != w_.app.ranks) return false;
     const double all = static_cast<double>(std::accumulate(map->calls.begin(), map->calls.end(), std::uint64_t{0}));
@@ -82,13 +86,16 @@ class Tasks {
       if (is_for_sender(site) && site.awaited == master) for_master += site.awaited_seconds / (w_.app.ranks - 1);
     }
     double of_master = 0;  // its own waiting for workers
+    bool in_wrong_order = false;
     const WaitSite* most = nullptr;
     for (const WaitSite& site : w_.app.waiting.call_sites) {
       if (!is_for_sender(site) || site.waiters != 1 || site.first_waiter != master) continue;
       of_master += site.waiting_seconds;
+      in_wrong_order = in_wrong_order || site.pattern == "wrong_order";
       if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
     }
-    if (for_master > kExplainsLoss * left && of_master > for_master && w_.view.share(for_master) > kOrderOfRun) {
+    if (in_wrong_order && for_master > kExplainsLoss * left && of_master > for_master &&
+        w_.view.share(for_master) > kOrderOfRun) {
       w_.add(
           "order.recv", left, {master},
           fmt::format("{} waits for the results of certain workers, for {} in {}, while others are done and wait for "
@@ -99,7 +106,7 @@ class Tasks {
       w_.add("hub.master", left, {master},
              fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
                          capitalised(ranks_in_words(w_.app, {master})), human_seconds(w_.useful[master]),
-                         w_.places_of_excess(), where_others_wait(w_.app, true)));
+                         w_.places_of_excess(master), where_others_wait(w_.app, true)));
     } else {
       const double task = w_.view.mean_work / std::max(1.0, w_.view.hub->messages_per_rank / 2);
       left = std::min(left, w_.useful[w_.slowest] - w_.view.mean_work);

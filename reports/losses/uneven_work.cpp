@@ -13,9 +13,13 @@ namespace {
 
 constexpr double kIsLate = 0.5;      // of the latest rank's excess
 constexpr double kDisturbed = 0.25;  // lack of a processor ÷ imbalance: rounds are judged by CPU time
+constexpr double kSameTotals = 0.5;  // work of the slowest rank beyond the mean ÷ uneven work of all rounds
 constexpr std::size_t kNamed = 2;
 
-bool has_name(const PathWork& work) { return !work.part->symbol.empty() || !work.part->source_file.empty(); }
+bool has_name(const PathWork& work) {
+  return (!work.part->symbol.empty() && work.part->symbol != "(ardoise)") || !work.part->source_file.empty() ||
+         work.part->kind == "other";
+}
 
 // The late ones of groups of ranks.
 void keep_late_ranks(std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& late) {
@@ -29,9 +33,6 @@ bool waits_for_slowest(const UnevenWork& work) {
   return site != nullptr && site->awaited == work.slowest &&
          site->awaited_seconds > kExplainsLoss * site->waiting_seconds;
 }
-
-// Another rank is late each time.
-bool is_by_chance(const UnevenWork& work) { return work.shape && work.shape->shape == Shape::random; }
 
 // The longest waiting of a rank for receives to be posted, at one call site.
 double waits_for_receivers(const UnevenWork& work) {
@@ -72,7 +73,7 @@ UnevenWork::UnevenWork(const RunView& of, std::vector<Loss>& losses)
   for (const RankTime& time : view.times) useful.push_back(time.computing);
   slowest = static_cast<std::uint32_t>(std::ranges::max_element(useful) - useful.begin());
   if (shape && !std::ranges::binary_search(shape->in_step, slowest)) shape.reset();
-  if (shape && view.path.processor > kDisturbed * shape->imbalance) judge_by_cpu();
+  if (shape && view.on_device.empty() && view.path.processor > kDisturbed * shape->imbalance) judge_by_cpu();
   if (shape && shape->series->ranks_per_group > 1) keep_late_ranks(shape->ranks, late_ranks());
 }
 
@@ -108,18 +109,20 @@ std::string UnevenWork::waiters(const WaitSite& site) const {
   return fmt::format("{} ranks", site.waiters);
 }
 
-std::string UnevenWork::places_of_excess() const {
+std::string UnevenWork::places_of_excess(std::optional<std::uint32_t> of_rank) const {
+  const auto is_of_rank = [&](const PathWork& work) { return !of_rank || work.part->rank == *of_rank; };
+  const auto first = std::ranges::find_if(view.work, is_of_rank);
+  if (first == view.work.end()) return view.work.empty() ? "" : places_of_excess();
   std::string text;
   std::size_t named = 0;
-  const double most = view.work.empty() ? 0 : view.work[0].excess();
   for (const PathWork& work : view.work) {
-    if (named == kNamed || work.excess() <= 0 || work.excess() < 0.3 * most) break;
-    if (!has_name(work)) continue;
+    if (named == kNamed || work.excess() <= 0 || work.excess() < 0.3 * first->excess()) break;
+    if (!has_name(work) || !is_of_rank(work)) continue;
     text += (named == 0 ? "" : " and ") + name_of_work(app, work);
     ++named;
   }
-  if (!text.empty() || view.work.empty()) return text;
-  return has_name(view.work[0]) ? name_of_work(app, view.work[0]) : "code without a name";
+  if (!text.empty()) return text;
+  return has_name(*first) ? name_of_work(app, *first) : "code without a name";
 }
 
 void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
@@ -130,10 +133,13 @@ void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
   // With a lock, who works is who has it.
   if (work.waits.locks > 0.5 * work.waits.all) return name_dependence(work, left, false);
   if (name_tasks(work, left)) return;
-  if (is_by_chance(work) && waits_for_receivers(work) > kExplainsLoss * left) return name_dependence(work, left, false);
   // Uneven work of ranks that wait for each other after each round; the rest is dependence.
   const double of_totals = std::max(0.0, work.useful[work.slowest] - view.mean_work);
-  const double uneven = std::min(left, work.shape ? work.shape->imbalance : of_totals);
+  double uneven = std::min(left, work.shape ? work.shape->imbalance : of_totals);
+  if (of_totals < kSameTotals * uneven) {  // the slowest rank changes, or works while the others wait for its data
+    if (waits_for_receivers(work) > kExplainsLoss * left) return name_dependence(work, left, false);
+    if (work.shape->shape == Shape::steady) uneven = of_totals;
+  }
   const double dependence = left - uneven;
   if (uneven >= dependence) {
     name_late_ranks(work, view.share(dependence) > kWorthNaming ? uneven : left);

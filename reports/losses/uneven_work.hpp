@@ -46,8 +46,9 @@ struct UnevenWork {
   [[nodiscard]] std::vector<std::uint32_t> late_ranks() const;
   // "Rank 2", "5 ranks"
   [[nodiscard]] std::string waiters(const WaitSite& site) const;
-  // The functions with most of the excess work on the path: "refine_cells (amr.c:47) and move (amr.c:80)".
-  [[nodiscard]] std::string places_of_excess() const;
+  // The functions with most of the excess work on the path, or of that of one rank: "refine_cells (amr.c:47) and move
+  // (amr.c:80)".
+  [[nodiscard]] std::string places_of_excess(std::optional<std::uint32_t> of_rank = {}) const;
   void add(std::string code, double ceiling, std::vector<std::uint32_t> ranks, std::string text) const;
 
  private:

@@ -30,6 +30,7 @@ std::string ranks_in_words(const Application& a, std::vector<std::uint32_t> rank
 }
 
 std::string name_of_work(const Application& a, const PathWork& work) {
+  if (work.part->kind == "other") return "sleep outside MPI (a device works, or a pause)";
   return in_sentence(name_as_sampled(a.samples, work.part->symbol, work.part->source_file, work.part->line));
 }
 

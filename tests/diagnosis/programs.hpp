@@ -30,7 +30,7 @@ Task overlap(Rank& me, const Case& how, std::uint32_t step);
 Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes);
 
 // Rank 0 hands out tasks on demand; `handling`: its work on a result; `last_task`: seconds of the last one.
-Task farm(Rank& me, int tasks, double task, double handling, double last_task);
+Task farm(Rank& me, int tasks, double task, double handling, double last_task, bool on_device = false);
 
 // A program whose steps begin with `step`, followed by the usual part.
 template <class Step>

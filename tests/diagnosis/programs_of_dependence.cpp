@@ -20,7 +20,7 @@ Task pipeline(Rank& me, int blocks, double seconds, std::uint64_t bytes) {
   }
 }
 
-Task farm(Rank& me, int tasks, double task, double handling, double last_task) {
+Task farm(Rank& me, int tasks, double task, double handling, double last_task, bool on_device) {
   if (me.rank() == 0) {
     std::uint32_t busy = 0;
     int next = 0;
@@ -39,7 +39,8 @@ Task farm(Rank& me, int tasks, double task, double handling, double last_task) {
   while (true) {
     const std::int32_t tag = co_await me.recv_tag({"worker", 112}, 0);
     if (tag == 3) co_return;
-    co_await me.compute({"run_task", 114}, tag == 4 ? last_task : task);
+    if (on_device) co_await me.sleep(task);
+    if (!on_device) co_await me.compute({"run_task", 114}, tag == 4 ? last_task : task);
     co_await me.send({"worker", 115}, 0, 1 * kKiB, 2);
   }
 }
@@ -132,6 +133,29 @@ Task slow_master(Rank& me, const Case& how) {
 
 Task long_last_task(Rank& me, const Case& how) {
   co_await farm(me, 100, 8 * kMs, 0.05 * kMs, how.fault ? 150 * kMs : 8 * kMs);
+}
+
+// Workers give their tasks to a device, and sleep meanwhile; the master prepares each task only then.
+Task slow_master_of_devices(Rank& me, const Case& how) {
+  co_await farm(me, 300, 3 * kMs, how.fault ? 1.5 * kMs : 0.05 * kMs, 3 * kMs, true);
+}
+
+// The ranks of one half work first, then those of the other half with their data.
+Task half_after_half(Rank& me, const Case& how, std::uint32_t) {
+  const std::uint32_t pair = me.rank() ^ 1u;
+  const bool first = me.rank() % 2 == 0;
+  if (pair >= me.size()) co_return;
+  if (!how.fault) {
+    co_await me.compute({first ? "downward" : "upward", 126}, 4 * kMs);
+    co_return;
+  }
+  if (first) {
+    co_await me.compute({"downward", 127}, 4 * kMs);
+    co_await me.send({"to_upward", 128}, pair, 2 * kKiB, 36);
+  } else {
+    co_await me.recv({"from_downward", 130}, from(pair), 36);
+    co_await me.compute({"upward", 131}, 4 * kMs);
+  }
 }
 
 // Tasks in rounds: rank 0 takes the results in rank order, so all wait for the longest task of the round.
@@ -260,6 +284,8 @@ std::vector<Kind> kinds_of_dependence() {
       {"msg.head", {"msg.head"}, {"use_parts"}, steps(waiting_for_all)},
       {"hub.root", {"hub.root"}, {"rank 0", "sum_fields"}, steps(all_to_one)},
       {"hub.master", {"hub.master"}, {"rank 0", "store_result"}, slow_master},
+      {"hub.device", {"hub.master"}, {"rank 0", "store_result"}, slow_master_of_devices},
+      {"chain.halves", {"chain.serial"}, {"downward"}, steps(half_after_half), {}, {"late.turns"}},
       {"hub.tail", {"hub.tail"}, {"run_task"}, long_last_task},
       {"rma.lock", {"rma.lock"}, {"next_index"}, steps(contended_lock)},
       {"prog.false_overlap", {"prog.false_overlap"}, {"end_shift"}, steps(posted_then_computed)},

@@ -53,6 +53,11 @@ Task asleep(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() == 2) co_await me.sleep(7 * kMs);
 }
 
+// All ranks wait for devices, one of them longer.
+Task slow_device(Rank& me, const Case& how, std::uint32_t) {
+  co_await me.sleep((how.fault && me.rank() == 2 ? 12 : 5) * kMs);
+}
+
 Task serial_part(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() == 0) co_await me.compute({"assemble_matrix", 91}, 8 * kMs);
   if (!how.fault) co_await me.compute({"assemble_matrix", 91}, 8 * kMs / me.size());
@@ -120,6 +125,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},
       {"late.comm", {"late.comm"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
       {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
+      {"late.device", {"late.static"}, {"rank 2"}, steps(slow_device)},
       {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
       {"thr.serial", {"thr.serial"}, {"serial_update"}, serial_threads},
       {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, uneven_threads},

@@ -96,6 +96,12 @@ Task test_and_work(Rank& me, const Case&, std::uint32_t) {
   if (!ended) co_await me.wait({"poll_while_working", 480}, request);
 }
 
+// A device works for each rank.
+Task on_devices(Rank& me, const Case&, std::uint32_t) {
+  co_await me.compute({"start_kernel", 482}, 0.2 * kMs);
+  co_await me.sleep(6 * kMs);
+}
+
 }  // namespace
 
 std::vector<Kind> right_kinds() {
@@ -106,6 +112,7 @@ std::vector<Kind> right_kinds() {
       {"none.tiny", {}, {}, steps(few_tiny_messages)},
       {"none.async", {}, {}, steps(overlap)},
       {"none.device", {}, {}, steps(fast_files)},
+      {"none.accelerator", {}, {}, steps(on_devices)},
       {"none.master", {}, {}, good_farm},
       {"none.unit", {}, {}, steps(one_has_less)},
       {"none.partner", {}, {}, steps(two_groups)},

@@ -53,6 +53,16 @@ TEST_F(QueryCountsTest, APlaceIsAFunctionAndAReturnAddress) {
   EXPECT_FALSE(counts_.count(&kSites[1], 7));
 }
 
+TEST_F(QueryCountsTest, CallsOfManySizesAreRecorded) {
+  constexpr std::uint64_t kCalls = 100'000;
+  for (std::uint64_t i = 0; i < kCalls; ++i) call(&kSites[0], 7, i % 3 == 0 ? 900 : 9);
+  EXPECT_EQ(timed_, kCalls);
+  EXPECT_EQ(pending(), 0u);
+  // A call in which the thread lost its processor now and then changes nothing.
+  for (std::uint64_t i = 0; i < kCalls; ++i) call(&kSites[1], 7, i % 100 == 0 ? 100'000 : 9);
+  EXPECT_LT(timed_, kCalls + kCalls / 10);
+}
+
 TEST_F(QueryCountsTest, TheShortestIsKept) {
   for (std::uint32_t i = 0; i < QueryCounts::kRecorded; ++i) call(&kSites[0], 7, i == 500 ? 3 : 9);
   call(&kSites[0], 7);

@@ -415,6 +415,37 @@ TEST(Losses, ObjectsOfPythonAreNamedWithTheirPlace) {
   EXPECT_FALSE(objects(exchanged_objects("ocean.py", "MPI_Mrecv", 8)));
 }
 
+TEST(Losses, VeryManyLocalCallsAreToldBySamples) {
+  Application a = one_late_rank();
+  FunctionProfile& pack = a.mpi.emplace_back();
+  pack.function = "MPI_Pack";
+  pack.category = "datatype";
+  pack.calls = 8'000'000;
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = pack.function;
+  site.symbol = "load_row";
+  site.source_file = "halo.c";
+  site.line = 23;
+  site.calls = pack.calls;
+  site.ranks = 4;
+  SampledFunction& sampled = a.samples.functions.emplace_back();
+  sampled.symbol = pack.function;
+  sampled.kind = "code";
+  sampled.total = 8;
+  const auto found = [&]() -> std::optional<Loss> {
+    for (const Loss& loss : losses_of(RunView(a))) {
+      if (loss.code == "ovh.calls") return loss;
+    }
+    return {};
+  };
+  ASSERT_TRUE(found());
+  EXPECT_NEAR(found()->ceiling, 2, 0.1);
+  EXPECT_THAT(found()->text, HasSubstr("called from load_row (halo.c:23), take"));
+  EXPECT_THAT(found()->advice, HasSubstr("with one call"));
+  a.mpi.back().calls = 4000;
+  EXPECT_FALSE(found());
+}
+
 TEST(Losses, AMessageOrTwoPerIterationAreNeeded) {
   Application a = one_late_rank();
   a.call_sites[0].function = a.waiting.critical_path[1].function = a.mpi[0].function = "MPI_Sendrecv";

@@ -18,7 +18,8 @@ namespace ardoise::instrument {
 class QueryCounts {
  public:
   static constexpr std::uint32_t kRecorded = 1000, kEvery = 61;
-  static constexpr std::uint64_t kSeveral = 4;  // ÷ shortest: the calls of a place differ
+  // A call that takes so many times the shortest time, and ticks more, is unlike the others.
+  static constexpr std::uint64_t kSeveral = 4, kUnsure = 500;
 
   struct Place {
     const void* caller = nullptr;
@@ -49,7 +50,7 @@ class QueryCounts {
     place->shortest = std::min(place->shortest, ticks);
     if (place->recorded < kRecorded) {
       ++place->recorded;
-      if (ticks > kSeveral * place->shortest) ++place->long_ones;
+      if (ticks > kSeveral * place->shortest + kUnsure) ++place->long_ones;
       return nullptr;
     }
     return place->pending != 0 ? place : nullptr;

@@ -21,7 +21,7 @@ class PythonObjects {
     [[nodiscard]] double seconds() const { return work + calls; }
   };
   [[nodiscard]] const Cost& cost() const { return cost_; }
-  // The place with most of it: "share_halo (ocean.py:12)"; how often a rank is there, and its bytes.
+  // The place with most of it, in words; how often a rank is there, and its bytes.
   [[nodiscard]] const std::string& main_place() const { return main_place_; }
   [[nodiscard]] double main_calls() const { return main_calls_; }
   [[nodiscard]] double main_bytes() const { return main_bytes_; }

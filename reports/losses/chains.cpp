@@ -65,7 +65,7 @@ class Dependence {
                                 "{:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
                                 place, sum(w_.useful) / w_.view.run, w_.places_of_excess()));
     }
-    const CallSite* const calls = calls_at(site);
+    const CallSite* const calls = w_.calls_at(site);
     const double bytes = calls == nullptr ? 0 : bytes_of_call(*calls);
     const bool in_turn = blocks < kOneAtATime && bytes <= kPermission && is_closed_cycle();
     if (in_turn && name_phases_of_work(w_, ceiling)) return;
@@ -116,14 +116,8 @@ class Dependence {
     return most.mean > 0 && most.seconds > most.mean ? (w_.app.ranks - 1) / (most.seconds / most.mean - 1) : 0;
   }
 
-  [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const {
-    const auto found = std::ranges::find_if(w_.app.call_sites, [&](const CallSite& each) {
-      return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
-    });
-    return found == w_.app.call_sites.end() ? nullptr : &*found;
-  }
   [[nodiscard]] double calls_of_rank(const WaitSite& site) const {
-    const CallSite* const calls = calls_at(site);
+    const CallSite* const calls = w_.calls_at(site);
     return calls == nullptr ? 0 : static_cast<double>(calls->calls) / std::max(calls->ranks, 1u);
   }
   // Calls of a rank at the site for each call of the collective in which ranks wait most.

@@ -99,13 +99,6 @@ class Lateness {
         "less of this work.";
   }
 
-  // The late ones of groups of ranks.
-  void keep_late_ranks(std::vector<std::uint32_t>& ranks) const {
-    const std::vector<std::uint32_t> late = w_.late_ranks();
-    std::erase_if(ranks, [&](std::uint32_t rank) { return !std::ranges::binary_search(late, rank); });
-    if (ranks.empty()) ranks = late;
-  }
-
   // "Rank 2 works for 509 ms, the mean is 326 ms. Only rank 2 runs boundary_cells (heat.c:44): 209 ms of CPU time".
   [[nodiscard]] std::string work_of(const std::vector<std::uint32_t>& ranks) const {
     const bool one = ranks.size() == 1;
@@ -238,12 +231,6 @@ class Lateness {
                text, w_.places_of_excess()));
     return true;
   }
-  [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const {
-    const auto found = std::ranges::find_if(w_.app.call_sites, [&](const CallSite& each) {
-      return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
-    });
-    return found == w_.app.call_sites.end() ? nullptr : &*found;
-  }
 
   // Some ranks wait for messages at a place of their own for as long as this costs; the others wait elsewhere: one part
   // works after the other. By chance, all would wait for messages.
@@ -255,9 +242,9 @@ class Lateness {
     double of_some = 0;
     const WaitSite* most = nullptr;
     for (const WaitSite& site : w_.app.waiting.call_sites) {
-      const CallSite* const calls = calls_at(site);
-      if (!is_for_sender(site) || calls == nullptr || calls->ranks > kSome * w_.app.ranks || objects.include(calls))
-        continue;
+      if (!is_for_sender(site)) continue;
+      const CallSite* const calls = w_.calls_at(site);
+      if (calls == nullptr || calls->ranks > kSome * w_.app.ranks || objects.include(calls)) continue;
       of_some += site.waiting_seconds;
       if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
     }

@@ -103,6 +103,13 @@ std::vector<std::uint32_t> UnevenWork::late_ranks() const {
   return ranks;
 }
 
+const CallSite* UnevenWork::calls_at(const WaitSite& site) const {
+  const auto found = std::ranges::find_if(app.call_sites, [&](const CallSite& each) {
+    return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
+  });
+  return found == app.call_sites.end() ? nullptr : &*found;
+}
+
 std::string UnevenWork::waiters(const WaitSite& site) const {
   if (site.waiters == 1) return ranks_in_words(app, {site.first_waiter});
   if (site.waiters == app.ranks) return ranks_in_words(app, {});

@@ -44,6 +44,8 @@ struct UnevenWork {
 
   // The ranks with more useful time than most.
   [[nodiscard]] std::vector<std::uint32_t> late_ranks() const;
+  // Of the place of this waiting; nullptr: not in the table.
+  [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const;
   // "Rank 2", "5 ranks"
   [[nodiscard]] std::string waiters(const WaitSite& site) const;
   // The functions with most of the excess work on the path, or of that of one rank: "refine_cells (amr.c:47) and move

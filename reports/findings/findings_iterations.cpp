@@ -27,7 +27,7 @@ constexpr double kFarOff = 5;                 // times the median: outliers are 
 constexpr double kOfTheGrowth = 0.25;         // CPU time and I/O: less of it is the machine's
 constexpr double kMoreBytes = 1.25;           // of a round that is longer for its messages
 constexpr double kOfTheSeries = 0.5;       // in several slow rounds: these are the work, the others are not the usual
-constexpr double kCrowded = 0.25;          // waiting for a processor ÷ computing
+constexpr double kCrowded = 0.1;           // waiting for a processor ÷ computing
 constexpr double kOutsideOfTheLoop = 0.1;  // of the run
 
 std::string as_factor(double factor) {
@@ -57,15 +57,6 @@ bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::v
   const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
   return round_mean(s, work, these) - round_mean(s, work, than) < kOfTheGrowth * longer &&
          round_mean(s, bytes, these) < kMoreBytes * round_mean(s, bytes, than);
-}
-
-// Likewise, most of it outside MPI and I/O on most ranks. A single rank may sleep.
-bool is_drift_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
-                             const std::vector<std::size_t>& than) {
-  const auto own = own_seconds(s);
-  const double longer = round_mean(s, s.seconds, these) - round_mean(s, s.seconds, than);
-  return 2 * (round_mean(s, own, these) - round_mean(s, own, than)) > longer &&
-         is_of_the_machine(facts, s, these, than);
 }
 
 void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
@@ -153,7 +144,7 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
       next(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(std::min(near, after.size())));
   if (std::abs(median_of(next) - median_of(last)) < kOfTheStep * std::abs(second - first)) return false;
   const auto& longer = grows ? after : before;
-  if (is_drift_of_the_machine(facts, s, longer, grows ? before : after)) return false;
+  if (is_of_the_machine(facts, s, longer, grows ? before : after)) return false;
   double cost = 0;
   for (const std::size_t each : longer)
     cost += std::max(0.0, seconds[each] - std::min(first, second)) * static_cast<double>(s.rounds[each]);
@@ -198,7 +189,7 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
   const bool grows = last > first;
   const double least = std::min(first, last), most = std::max(first, last);
   if (!(least > 0) || most / least < kTrend) return;
-  if (is_drift_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back()))
+  if (is_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back()))
     return;
   double cost = 0;
   for (std::size_t i = begin; i < end; ++i)

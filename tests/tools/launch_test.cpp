@@ -198,7 +198,8 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
   std::jthread stopper([&] {
     const pid_t analyzer = running_analyzer();
     ::kill(analyzer, SIGSTOP);
-    // The programs write the file after MPI_Finalize.
+    // The programs begin when the file exists, and write to it after MPI_Finalize.
+    std::ofstream{late};
     for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
     ::kill(analyzer, SIGCONT);
   });

@@ -2,7 +2,8 @@
 // and joins one MPI_Allreduce of 8 bytes in every tenth round.
 //   ring_program ROUNDS [exit STATUS | signal NUMBER | late FILE]
 // exit: rank 0 ends with this status after MPI_Finalize; signal: rank 0 kills itself before; late FILE: every rank
-// begins when FILE exists, works on for half a second after MPI_Finalize, and then appends a byte to FILE.
+// appends a byte to FILE.begun, begins when FILE exists, works on for half a second after MPI_Finalize, and then appends
+// a byte to FILE.
 #include <mpi.h>
 
 #include <chrono>
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   const std::string value = argc > 3 ? argv[3] : "";
   std::vector<char> out(1000), in(1000);
   double sum = 0;
+  if (action == "late") std::ofstream(value + ".begun", std::ios::app) << 'x';
   while (action == "late" && !std::ifstream(value)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   for (int round = 0; round < rounds; ++round) {
     MPI_Request request;

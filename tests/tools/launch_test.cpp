@@ -196,11 +196,14 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "its MPI_Finalize itself waits for all processes of a launch";
   const auto late = (folder_ / "late").string();
   std::jthread stopper([&] {
+    const auto wait_for = [](const std::string& file) {
+      for (std::error_code none; fs::file_size(file, none) != 2 || none; ::usleep(1000)) continue;
+    };
     const pid_t analyzer = running_analyzer();
+    wait_for(late + ".begun");  // no rank is in MPI_Init, which needs the analyzer
     ::kill(analyzer, SIGSTOP);
-    // The programs begin when the file exists, and write to it after MPI_Finalize.
     std::ofstream{late};
-    for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
+    wait_for(late);
     ::kill(analyzer, SIGCONT);
   });
   const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "late", late});

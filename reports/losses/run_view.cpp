@@ -211,7 +211,7 @@ std::vector<std::uint32_t> workers_of(const RunView& view) {
 
 // Time asleep outside MPI by rank, if it is that of a device that works for most ranks.
 std::vector<double> device_times(const Application& a, const std::vector<RankTime>& times) {
-  constexpr double kMuchAsleep = 0.05, kAlsoAsleep = 0.3;  // of the longest rank; of the rank that sleeps most
+  constexpr double kMuchAsleep = 0.01, kAlsoAsleep = 0.3;  // of the longest rank; of the rank that sleeps most
   double most = 0, wall = 0;
   for (const RankTime& time : times) {
     most = std::max(most, time.blocked);

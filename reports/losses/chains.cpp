@@ -74,6 +74,8 @@ class Dependence {
              fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
                          "in {}",
                          w_.places_of_excess(), working, place));
+    } else if (blocks >= kOneAtATime && w_.app.ranks == 2 && site.waiters == 2) {
+      name_chance(w_, ceiling, beside_late_rank);  // the ranks wait for each other: no pipeline
     } else if (blocks >= kOneAtATime) {
       w_.add(
           "chain.fill", ceiling, {},

@@ -32,6 +32,7 @@ constexpr double kMostly = 0.6;      // of a call on the path is of one rank: a 
 constexpr double kTakeTurns = 1.3;   // as kInTurn, of all large messages together
 constexpr double kWaitInTurn = 0.2;  // waiting in them ÷ the rest of their time
 constexpr double kMoreWork = 0.1;    // work of a rank beyond the mean ÷ mean: not noise
+constexpr double kForEachUse = 0.3;  // commits of types ÷ calls that use some
 constexpr double kAtOnce = 0.9;      // of the time between start and end is in the wait
 
 bool is_collective(const std::string& category) { return category == "collective"; }
@@ -374,6 +375,17 @@ class CostlyCalls {
 
   // Data that MPI copies piece by piece; `user`: the call that names it.
   void pieces(const PathCall& call, const CallSite& user) {
+    double commits = 0;
+    for (const CallSite& site : a_.call_sites)
+      commits += site.function == "MPI_Type_commit" ? static_cast<double>(site.calls) : 0;
+    if (commits > kForEachUse * static_cast<double>(user.calls)) {
+      add("ovh.create", call,
+          fmt::format("A data type of pieces of {} is made for each transfer, and prepared by MPI again: {} of a rank "
+                      "to MPI_Type_commit, used in {}",
+                      human_bytes(static_cast<double>(user.run_bytes)), human_counted(commits / a_.ranks, "call"),
+                      in_place(user)));
+      return;
+    }
     const std::string pieces = fmt::format("consists of pieces of {}, which MPI copies one by one",
                                            human_bytes(static_cast<double>(user.run_bytes)));
     add("ovh.types", call,

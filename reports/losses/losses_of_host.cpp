@@ -41,17 +41,18 @@ double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankT
 }
 
 // Threads that computed on the most crowded host ÷ its processors; 0: unknown.
-double runnable_per_processor(const Application& a) {
+double runnable_per_processor(const RunView& view) {
+  const Application& a = view.app;
   std::vector<double> cpu(a.hosts.size()), processors(a.hosts.size());
   double most = 0;
   for (std::size_t rank = 0; rank < a.per_rank.host.size() && rank < a.per_rank.host_processors.size(); ++rank) {
     const std::uint32_t host = a.per_rank.host[rank];
     if (host >= cpu.size() || a.per_rank.host_processors[rank] == 0) return 0;
-    // A rank with other threads has as many as it used processors.
-    const double used = rank < a.per_rank.process_cpu_seconds.size() && a.wall_seconds > 0
-                            ? a.per_rank.process_cpu_seconds[rank] / a.wall_seconds
-                            : 0;
-    cpu[host] += std::max(1.0, used);
+    // A rank with other threads has as many as it used processors; asleep it needs none.
+    const double wall = std::max(view.times[rank].wall, 1e-12);
+    const double used = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] / wall : 0;
+    const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
+    cpu[host] += std::max(1 - asleep, used);
     processors[host] = a.per_rank.host_processors[rank];
     most = std::max(most, cpu[host] / processors[host]);
   }
@@ -63,7 +64,7 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   if (view.share(seconds) < kMeaningful) return;
   const Application& a = view.app;
   const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::waiting);
-  const double load = runnable_per_processor(a), all = total(view.times, &RankTime::waiting);
+  const double load = runnable_per_processor(view), all = total(view.times, &RankTime::waiting);
   const bool few = 2 * ranks.size() < a.ranks;
   const bool foreign = load > 0 ? load <= 1 : few;
   out.push_back(
@@ -119,6 +120,14 @@ double even_work_meanwhile(const Application& a, const LockWork& locks, const st
   return seconds;
 }
 
+// At most one pause for each message comes after it is there. asleep: of all ranks.
+double pauses_too_long(const Application& a, const CallSite& tests, double asleep) {
+  double messages = 0;
+  for (const Edge& edge : a.edges) messages += static_cast<double>(edge.messages);
+  const double pause = asleep / static_cast<double>(tests.calls);
+  return messages > 0 ? messages / a.ranks * pause : asleep;
+}
+
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
 void asleep(const RunView& view, std::vector<Loss>& out) {
   const double seconds = view.path.asleep;
@@ -158,7 +167,23 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
                                        ranks_in_words(a, ranks),
                                        human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size())))),
-                   .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(a) > 1});
+                   .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(view) > 1});
+    return;
+  }
+  if (const double others = io_of_other_threads(a); others > 0.5 * all) {
+    out.push_back(
+        {.code = "thr.lock",
+         .ceiling = std::min(seconds, others / std::max<double>(1, static_cast<double>(ranks.size()))),
+         .own_seconds = all,
+         .bucket = Bucket::asleep,
+         .text = fmt::format(
+             "The first thread of {} sleeps or is blocked for {} each (an estimate), while other threads "
+             "read and write files, for {} in all: it waits for them, perhaps for a lock that they hold "
+             "meanwhile",
+             ranks_in_words(a, ranks), human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
+             human_seconds(others)),
+         .advice = "Hold no lock during reading and writing: exchange full buffers for empty ones under the "
+                   "lock, and write after it is given back."});
     return;
   }
   const CallSite* tests = frequent_test(a);
@@ -176,7 +201,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     if (2 * ranks.size() < a.ranks) text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back({.code = tests != nullptr ? "poll.sleep" : "late.asleep",
-                 .ceiling = seconds,
+                 .ceiling = tests != nullptr ? std::min(seconds, pauses_too_long(a, *tests, all)) : seconds,
                  .own_seconds = all,
                  .bucket = Bucket::asleep,
                  .text = std::move(text),

@@ -212,16 +212,18 @@ std::vector<std::uint32_t> workers_of(const RunView& view) {
 // Time asleep outside MPI by rank, if it is that of a device that works for most ranks.
 std::vector<double> device_times(const Application& a, const std::vector<RankTime>& times) {
   constexpr double kMuchAsleep = 0.01, kAlsoAsleep = 0.3;  // of the longest rank; of the rank that sleeps most
-  double most = 0, wall = 0;
+  constexpr double kOfSleep = 0.5;                         // in files: the first threads wait for these threads
+  double most = 0, wall = 0, all = 0;
   for (const RankTime& time : times) {
     most = std::max(most, time.blocked);
     wall = std::max(wall, time.wall);
+    all += time.blocked;
   }
   const auto asleep = static_cast<std::size_t>(
       std::ranges::count_if(times, [&](const RankTime& t) { return t.blocked >= kAlsoAsleep * most; }));
   const CallSite* const tests = frequent_test(a);
   if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
-      (tests != nullptr && 2 * asleep >= tests->ranks))
+      io_of_other_threads(a) > kOfSleep * all || (tests != nullptr && 2 * asleep >= tests->ranks))
     return {};
   std::vector<double> seconds;
   for (const RankTime& time : times) seconds.push_back(time.blocked);
@@ -248,7 +250,9 @@ void split_other(const PathPart& part, const std::vector<double>& of_kernel, Run
     view.path.asleep += time.blocked * explained * scale;
     view.path.kernel += kernel * explained * scale;
     device.seconds += of_device * explained * scale;
-    view.path_work += std::max(0.0, each.seconds - all) * scale;  // sampling missed it
+    // Sampling missed the rest, or records of calls are missing.
+    const double outside = std::min(each.seconds, std::max(0.0, time.wall - time.mpi));
+    view.path_work += std::max(0.0, outside - all) * scale;
   }
   if (device.seconds <= 0) return;
   device.mean = view.mean_on_device;
@@ -328,6 +332,13 @@ bool other_threads_work(const Application& a) {
   for (const double each : a.per_rank.cpu_seconds) first += each;
   for (const double each : a.per_rank.process_cpu_seconds) all += each;
   return all > 1.5 * first;
+}
+
+double io_of_other_threads(const Application& a) {
+  double seconds = 0;
+  for (std::size_t rank = 0; rank < std::min(a.per_rank.io_seconds.size(), a.per_rank.first_io_seconds.size()); ++rank)
+    seconds += a.per_rank.io_seconds[rank] - a.per_rank.first_io_seconds[rank];
+  return seconds;
 }
 
 const CallSite* frequent_test(const Application& a) {

@@ -81,6 +81,9 @@ struct RunView {
 // Other threads use about as much CPU time as the first ones.
 [[nodiscard]] bool other_threads_work(const Application& application);
 
+// s of all ranks: file I/O in threads other than the first; 0: not known.
+[[nodiscard]] double io_of_other_threads(const Application& application);
+
 // A call in which ranks test for messages often; nullptr: there is none.
 [[nodiscard]] const CallSite* frequent_test(const Application& application);
 

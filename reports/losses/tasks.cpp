@@ -78,13 +78,25 @@ class Tasks {
     return bytes < kTask * messages || most > 2 * least;
   }
 
+  void slow_master(double ceiling) {
+    const std::uint32_t master = w_.view.hub->rank;
+    w_.add("hub.master", ceiling, {master},
+           fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
+                       capitalised(ranks_in_words(w_.app, {master})), human_seconds(w_.useful[master]),
+                       w_.places_of_excess(master), where_others_wait(w_.app, true)));
+  }
+
   void farm(double left) {
     constexpr double kOrderOfRun = 0.1;
     const std::uint32_t master = w_.view.hub->rank;
-    double for_master = 0;  // waiting of a worker
+    double for_master = 0;  // waiting of a worker, for its messages or until it takes theirs
     for (const WaitSite& site : w_.app.waiting.call_sites) {
-      if (is_for_sender(site) && site.awaited == master) for_master += site.awaited_seconds / (w_.app.ranks - 1);
+      if ((is_for_sender(site) || site.pattern == "late_receiver") && site.awaited == master)
+        for_master += site.awaited_seconds / (w_.app.ranks - 1);
     }
+    const double of_worker = (sum(w_.useful) - w_.useful[master]) / (w_.app.ranks - 1);
+    const double last = w_.useful[w_.slowest] - of_worker;  // beyond the mean: in its last tasks
+    const bool is_busy = w_.useful[master] + w_.view.times[master].io > kExplainsLoss * for_master;
     double of_master = 0;  // its own waiting for workers
     bool in_wrong_order = false;
     const WaitSite* most = nullptr;
@@ -102,19 +114,16 @@ class Tasks {
                       "their next task, for {} each",
                       capitalised(ranks_in_words(w_.app, {master})), human_seconds(of_master), name_of_site(*most),
                       human_seconds(for_master)));
-    } else if (for_master > kExplainsLoss * left) {
-      w_.add("hub.master", left, {master},
-             fmt::format("{} hands out work to the others and cannot keep up: it works for {} in {}{}",
-                         capitalised(ranks_in_words(w_.app, {master})), human_seconds(w_.useful[master]),
-                         w_.places_of_excess(master), where_others_wait(w_.app, true)));
+    } else if (is_busy && for_master > std::min(kExplainsLoss * left, last)) {
+      slow_master(for_master > kExplainsLoss * left ? std::max(left, for_master) : for_master);
     } else {
-      const double task = w_.view.mean_work / std::max(1.0, w_.view.hub->messages_per_rank / 2);
-      left = std::min(left, w_.useful[w_.slowest] - w_.view.mean_work);
+      const double task = of_worker / std::max(1.0, w_.view.hub->messages_per_rank / 2);
+      left = std::min(left, last);
       if (left < 1.5 * task) return;  // a task is the smallest part
       w_.add("hub.tail", left, {w_.slowest},
              fmt::format("The last tasks end late: {} works for {} in all, in {}, the mean of the workers is {}",
                          ranks_in_words(w_.app, {w_.slowest}), human_seconds(w_.useful[w_.slowest]),
-                         w_.places_of_excess(), human_seconds(w_.view.mean_work)));
+                         w_.places_of_excess(), human_seconds(of_worker)));
     }
   }
 

@@ -117,7 +117,11 @@ std::string UnevenWork::waiters(const WaitSite& site) const {
 }
 
 std::string UnevenWork::places_of_excess(std::optional<std::uint32_t> of_rank) const {
-  const auto is_of_rank = [&](const PathWork& work) { return !of_rank || work.part->rank == *of_rank; };
+  const auto is_of_rank = [&](const PathWork& work) {
+    if (!of_rank) return true;
+    const bool is_asleep = work.part->kind == "other";
+    return work.part->rank == *of_rank && (!is_asleep || view.on_device[*of_rank] > 0.3 * view.mean_on_device);
+  };
   const auto first = std::ranges::find_if(view.work, is_of_rank);
   if (first == view.work.end()) return view.work.empty() ? "" : places_of_excess();
   std::string text;
@@ -135,7 +139,11 @@ std::string UnevenWork::places_of_excess(std::optional<std::uint32_t> of_rank) c
 void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
   const UnevenWork work(view, out);
   double left = view.imbalance();
-  if (left <= 0 || work.app.ranks < 2) return;
+  if (work.app.ranks < 2) return;
+  if (left <= 0) {  // workers may wait for a master who works less than they do
+    if (view.hub) (void)name_tasks(work, 0);
+    return;
+  }
   left -= name_order_of_messages(work, left);
   // With a lock, who works is who has it.
   if (work.waits.locks > 0.5 * work.waits.all) return name_dependence(work, left, false);

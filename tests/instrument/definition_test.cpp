@@ -190,7 +190,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(memory.points[1].kibibytes, 200u);
   EXPECT_FALSE(reader.next().has_value());
   EXPECT_EQ(reader.error(), "");
-  EXPECT_EQ(reader.count(), 13u);
+  EXPECT_EQ(reader.count(), 14u);
 }
 
 TEST(Definitions, OneThatDoesNotFitLeavesTheRestAsItWas) {

@@ -19,7 +19,6 @@ namespace {
 constexpr double kSamples = 50;        // of the program; fewer are not judged
 constexpr double kBalanced = 0.8;      // mean ÷ busiest thread
 constexpr double kLeastOfWork = 0.05;  // of the CPU time
-constexpr double kIdleThread = 0.2;    // of the busiest thread of its rank
 
 // Threads of a rank that take part in the program's work, on average; 0: they are not known.
 double working_threads(const Application& a, const ThreadWork& work) {

@@ -24,8 +24,8 @@ class QueryCounts {
   struct Place {
     const void* caller = nullptr;
     std::uint32_t function = 0;
-    std::uint32_t recorded = 0;  // calls, at most kRecorded
-    std::uint32_t pending = 0;   // calls that were counted but not yet recorded
+    std::uint32_t recorded = 0;   // calls, at most kRecorded
+    std::uint32_t pending = 0;    // calls that were counted but not yet recorded
     std::uint32_t long_ones = 0;  // recorded calls that took several times the shortest time until then
     std::uint64_t shortest = ~std::uint64_t{0};
   };

@@ -12,6 +12,7 @@
 
 #include "instrument/format/definition_writer.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/type_runs.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -35,11 +36,6 @@ const std::array kConstructors = {Constructor{MPI_COMBINER_DUP, "dup"},
                                   Constructor{MPI_COMBINER_F90_REAL, "f90_real"},
                                   Constructor{MPI_COMBINER_F90_COMPLEX, "f90_complex"},
                                   Constructor{MPI_COMBINER_F90_INTEGER, "f90_integer"}};
-
-bool is_predefined(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
 
 std::string name_of(MPI_Datatype type) {
   std::array<char, MPI_MAX_OBJECT_NAME> name{};
@@ -74,7 +70,7 @@ std::string text_of(MPI_Datatype type, std::size_t most) {
     if (is_whole) parts += (parts.empty() ? "" : ",") + text;
     int none = 0, of_part = MPI_COMBINER_NAMED;
     PMPI_Type_get_envelope(part, &none, &none, &none, &of_part);
-    if (!is_predefined(of_part)) PMPI_Type_free(&part);
+    if (!vmpi::type_runs::is_predefined(of_part)) PMPI_Type_free(&part);
   }
   if (!is_whole) return "";
   std::string text =

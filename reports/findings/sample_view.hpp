@@ -41,7 +41,7 @@ struct SourceLine {
 // By function: the exact time in MPI calls made by it and its callees; recursion counts once.
 [[nodiscard]] std::vector<double> mpi_beneath(const SampleProfile& samples);
 
-// Of the C library, or of the libraries of compilers.
+// Whether the function belongs to the C library, or to a library of a compiler.
 [[nodiscard]] bool is_of_the_system(const SampledFunction& function);
 
 // By function of the program: time in the kernel below it, without that of MPI and I/O calls.

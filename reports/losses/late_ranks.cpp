@@ -9,7 +9,6 @@
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
-#include "reports/losses/python_objects.hpp"
 #include "reports/losses/uneven_work.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
@@ -236,15 +235,14 @@ class Lateness {
   // works after the other. By chance, all would wait for messages.
   [[nodiscard]] bool works_in_stages(double ceiling) {
     constexpr double kSome = 0.7, kNearlyAllOfSome = 0.8, kFewest = 0.25;
-    const PythonObjects objects(w_.view);  // a reduction of objects has messages
     const bool named = std::ranges::find(w_.out, "order.recv", &Loss::code) != w_.out.end();
     if (named || ceiling < kLeastInTurn * w_.view.run_without_load()) return false;
     double of_some = 0;
     const WaitSite* most = nullptr;
     for (const WaitSite& site : w_.app.waiting.call_sites) {
       if (!is_for_sender(site)) continue;
-      const CallSite* const calls = w_.calls_at(site);
-      if (calls == nullptr || calls->ranks > kSome * w_.app.ranks || objects.include(calls)) continue;
+      const CallSite* const calls = w_.calls_at(site);  // a reduction of objects has messages, too
+      if (calls == nullptr || calls->ranks > kSome * w_.app.ranks || w_.objects.include(calls)) continue;
       of_some += site.waiting_seconds;
       if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
     }

@@ -79,9 +79,10 @@ void weigh_blocks(std::vector<Loss>& losses) {
 std::vector<Loss> losses_of(const RunView& view) {
   std::vector<Loss> losses;
   if (!view.known) return losses;
-  find_uneven_work(view, losses);
-  find_costly_calls(view, losses);
-  find_object_losses(view, losses);
+  const PythonObjects objects(view);
+  find_uneven_work(view, objects, losses);
+  find_costly_calls(view, objects, losses);
+  find_object_losses(objects, losses);
   find_file_losses(view, losses);
   find_host_losses(view, losses);
   find_thread_losses(view, losses);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "reports/losses/loss.hpp"
+#include "reports/losses/python_objects.hpp"
 #include "reports/losses/run_view.hpp"
 
 namespace ardoise::reports {
@@ -12,10 +13,12 @@ namespace ardoise::reports {
 [[nodiscard]] std::vector<Loss> losses_of(const RunView& view);
 
 // The rules, by topic. Each appends losses; `losses_of` merges those with one code.
-void find_uneven_work(const RunView& view, std::vector<Loss>& out);   // late.*, serial.*, chain.*, order.*, hub.*
-void find_costly_calls(const RunView& view, std::vector<Loss>& out);  // ovh.*, poll.*, prog.*, chain.ring, rma.lock …
-void find_object_losses(const RunView& view, std::vector<Loss>& out);  // ovh.objects
-void find_file_losses(const RunView& view, std::vector<Loss>& out);    // io.*
+// late.*, serial.*, chain.*, order.*, hub.*
+void find_uneven_work(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out);
+// ovh.*, poll.*, prog.*, chain.ring, rma.lock …
+void find_costly_calls(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out);
+void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out);  // ovh.objects
+void find_file_losses(const RunView& view, std::vector<Loss>& out);             // io.*
 void find_host_losses(const RunView& view, std::vector<Loss>& out);    // node.*, mem.faults, late.asleep, poll.sleep
 void find_thread_losses(const RunView& view, std::vector<Loss>& out);  // thr.*, mem.alloc
 void find_hot_function(const RunView& view, std::vector<Loss>& out);   // cpu.hot: where the work is

@@ -42,8 +42,8 @@ bool starts_with_any(const std::string& name, std::initializer_list<const char*>
 
 class CostlyCalls {
  public:
-  CostlyCalls(const RunView& view, std::vector<Loss>& out)
-      : view_(view), a_(view.app), out_(out), bytes_(view.app.ranks), objects_(view) {
+  CostlyCalls(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out)
+      : view_(view), a_(view.app), out_(out), bytes_(view.app.ranks), objects_(objects) {
     for (const FunctionProfile& f : a_.mpi) category_[f.function] = f.category;
     std::vector<double> received(a_.ranks);
     for (const Edge& edge : a_.edges) {
@@ -560,13 +560,15 @@ class CostlyCalls {
   std::vector<double> bytes_;  // sent or received, whichever is more, by rank
   double own_transfers_ = 0;   // s: the longest of a rank at the places of a ring
   bool large_messages_take_turns_ = false;
-  PythonObjects objects_;                  // whose calls are charged there
+  const PythonObjects& objects_;           // whose calls are charged there
   double for_late_rank_ = 0;               // s of the polling
   std::vector<const CallSite*> needless_;  // that have a barrier before each call: the barrier goes first
 };
 
 }  // namespace
 
-void find_costly_calls(const RunView& view, std::vector<Loss>& out) { CostlyCalls(view, out).find(); }
+void find_costly_calls(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out) {
+  CostlyCalls(view, objects, out).find();
+}
 
 }  // namespace ardoise::reports

@@ -135,6 +135,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const Application& a = view.app;
   const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::blocked);
   const double all = total(view.times, &RankTime::blocked);
+  const double count = std::max<double>(1, static_cast<double>(ranks.size()));
   if (const double threads = threads_in_turn(a, ranks); threads > 0 && other_threads_work(a)) {
     out.push_back(
         {.code = "thr.lock",
@@ -143,8 +144,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
          .bucket = Bucket::asleep,
          .text = fmt::format("The {:.0f} threads of {} work about equally long, but hardly more than one at a "
                              "time: they wait for each other, the first one for {} each (an estimate)",
-                             threads, ranks_in_words(a, ranks),
-                             human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))))});
+                             threads, ranks_in_words(a, ranks), human_seconds(all / count))});
     return;
   }
   if (other_threads_work(a)) {
@@ -165,30 +165,26 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .own_seconds = all,
                    .bucket = Bucket::asleep,
                    .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
-                                       ranks_in_words(a, ranks),
-                                       human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size())))),
+                                       ranks_in_words(a, ranks), human_seconds(all / count)),
                    .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(view) > 1});
     return;
   }
   if (const double others = io_of_other_threads(a); others > 0.5 * all) {
-    out.push_back(
-        {.code = "thr.lock",
-         .ceiling = std::min(seconds, others / std::max<double>(1, static_cast<double>(ranks.size()))),
-         .own_seconds = all,
-         .bucket = Bucket::asleep,
-         .text = fmt::format(
-             "The first thread of {} sleeps or is blocked for {} each (an estimate), while other threads "
-             "read and write files, for {} in all: it waits for them, perhaps for a lock that they hold "
-             "meanwhile",
-             ranks_in_words(a, ranks), human_seconds(all / std::max<double>(1, static_cast<double>(ranks.size()))),
-             human_seconds(others)),
-         .advice = "Hold no lock during reading and writing: exchange full buffers for empty ones under the "
-                   "lock, and write after it is given back."});
+    out.push_back({.code = "thr.lock",
+                   .ceiling = std::min(seconds, others / count),
+                   .own_seconds = all,
+                   .bucket = Bucket::asleep,
+                   .text = fmt::format(
+                       "The first thread of {} sleeps or is blocked for {} each (an estimate), while other threads "
+                       "read and write files, for {} in all: it waits for them, perhaps for a lock that they hold "
+                       "meanwhile",
+                       ranks_in_words(a, ranks), human_seconds(all / count), human_seconds(others)),
+                   .advice = "Hold no lock during reading and writing: exchange full buffers for empty ones under the "
+                             "lock, and write after it is given back."});
     return;
   }
   const CallSite* tests = frequent_test(a);
-  const double mean =
-      sum_over(ranks, view.times, &RankTime::blocked) / std::max<double>(1, static_cast<double>(ranks.size()));
+  const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
                   ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),

@@ -94,9 +94,7 @@ bool is_memory_management(const SampledFunction& f) {
       {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
        "operator delete", "munmap", "mmap", "_int_malloc", "_int_free", "malloc_consolidate"});
   const std::string module = base_name(f.module);
-  const bool library = module.starts_with("libc.") || module.starts_with("libc-") || module.starts_with("libstdc++") ||
-                       module.starts_with("libgfortran") || module.starts_with("libpthread") ||
-                       module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
+  const bool library = is_of_the_system(f) || module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
   return f.kind == "code" && std::ranges::any_of(kNames, [&](std::string_view name) {
            return f.symbol == name || f.symbol == std::string(name) + '_' || (library && f.symbol.starts_with(name));
          });

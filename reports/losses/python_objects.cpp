@@ -83,8 +83,7 @@ bool PythonObjects::include(const CallSite* site) const {
   return site != nullptr && places_.contains({site->source_file, site->line});
 }
 
-void find_object_losses(const RunView& view, std::vector<Loss>& out) {
-  const PythonObjects objects(view);
+void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out) {
   if (objects.cost().seconds() <= 0) return;
   out.push_back(
       {.code = "ovh.objects",

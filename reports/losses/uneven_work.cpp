@@ -68,8 +68,8 @@ WaitKinds::WaitKinds(const Application& a) {
   }
 }
 
-UnevenWork::UnevenWork(const RunView& of, std::vector<Loss>& losses)
-    : view(of), app(of.app), out(losses), waits(app), shape(round_shape(app)) {
+UnevenWork::UnevenWork(const RunView& of, const PythonObjects& of_python, std::vector<Loss>& losses)
+    : view(of), objects(of_python), app(of.app), out(losses), waits(app), shape(round_shape(app)) {
   for (const RankTime& time : view.times) useful.push_back(time.computing);
   slowest = static_cast<std::uint32_t>(std::ranges::max_element(useful) - useful.begin());
   if (shape && !std::ranges::binary_search(shape->in_step, slowest)) shape.reset();
@@ -136,8 +136,8 @@ std::string UnevenWork::places_of_excess(std::optional<std::uint32_t> of_rank) c
   return has_name(*first) ? name_of_work(app, *first) : "code without a name";
 }
 
-void find_uneven_work(const RunView& view, std::vector<Loss>& out) {
-  const UnevenWork work(view, out);
+void find_uneven_work(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out) {
+  const UnevenWork work(view, objects, out);
   double left = view.imbalance();
   if (work.app.ranks < 2) return;
   if (left <= 0) {  // workers may wait for a master who works less than they do

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reports/losses/loss.hpp"
+#include "reports/losses/python_objects.hpp"
 #include "reports/losses/round_shape.hpp"
 #include "reports/losses/run_view.hpp"
 
@@ -32,9 +33,10 @@ struct WaitKinds {
 };
 
 struct UnevenWork {
-  UnevenWork(const RunView& of, std::vector<Loss>& losses);
+  UnevenWork(const RunView& of, const PythonObjects& of_python, std::vector<Loss>& losses);
 
   const RunView& view;
+  const PythonObjects& objects;
   const Application& app;
   std::vector<Loss>& out;
   WaitKinds waits;
@@ -44,7 +46,7 @@ struct UnevenWork {
 
   // The ranks with more useful time than most.
   [[nodiscard]] std::vector<std::uint32_t> late_ranks() const;
-  // Of the place of this waiting; nullptr: not in the table.
+  // The row of the call site at which these ranks wait; nullptr: it is not in the table.
   [[nodiscard]] const CallSite* calls_at(const WaitSite& site) const;
   // "Rank 2", "5 ranks"
   [[nodiscard]] std::string waiters(const WaitSite& site) const;

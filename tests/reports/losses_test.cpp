@@ -365,7 +365,7 @@ TEST(Losses, RanksThatDrawTasksWaitForTheLastOnes) {
   EXPECT_TRUE(ceilings.contains("late.static"));
 }
 
-// Two ranks exchange objects 1,000 times in line 7, and compute in line 9.
+// All ranks exchange objects 1,000 times in line 7, and compute in line 9.
 Application exchanged_objects(const char* file, const char* receive, std::uint64_t bytes) {
   Application a = one_late_rank();
   a.waiting.call_sites.clear();

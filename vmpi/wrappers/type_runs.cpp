@@ -12,8 +12,8 @@ namespace ardoise::vmpi::type_runs {
 namespace {
 
 constexpr std::int64_t kContiguous = std::numeric_limits<std::int64_t>::max();
-constexpr int kMostNumbers = 64;          // of a constructor whose numbers are read
-constexpr unsigned kSlots = 256;          // a power of two
+constexpr int kMostNumbers = 64;              // of a constructor whose numbers are read
+constexpr unsigned kSlots = 256;              // a power of two
 constexpr std::uint32_t kMostLooks = 10'000;  // of a process: a type that is made for each message costs no more
 constexpr int kDeepest = 8;
 
@@ -22,11 +22,6 @@ struct Shape {
   std::int64_t runs = 1;
   bool is_dense = true;  // one run, as long as the extent
 };
-
-bool is_predefined(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-         combiner == MPI_COMBINER_F90_INTEGER;
-}
 
 int combiner_of(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;

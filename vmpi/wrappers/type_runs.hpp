@@ -14,6 +14,12 @@ inline constexpr std::int64_t kShort = 64;  // bytes: MPI copies longer runs abo
 // The shortest mean run, in bytes, of the datatypes that this thread has used since it was set to 0; 0: none is short.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local std::uint32_t shortest = 0;
 
+// By the combiner of MPI_Type_get_envelope: handles of such types are not freed.
+[[nodiscard]] inline bool is_predefined(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+         combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 // The mean length of the contiguous runs in a datatype, bytes; INT64_MAX: it is contiguous, or not known. Neighbouring
 // blocks count as separate runs, except in vectors; blocks of more than some thousand numbers count as contiguous ones.
 [[nodiscard]] std::int64_t mean_run(MPI_Datatype type) noexcept;

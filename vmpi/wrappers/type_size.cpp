@@ -7,11 +7,20 @@ namespace ardoise::vmpi::type_sizes {
 Entry entries[kEntries];
 std::int32_t fortran_sizes[kFortranEntries];
 
-std::int64_t ask(MPI_Datatype type) noexcept {
+namespace {
+
+std::int64_t size_of(MPI_Datatype type) {
   MPI_Count size = 0;
   if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
-  type_runs::use(type);
   return static_cast<std::int64_t>(size);
+}
+
+}  // namespace
+
+std::int64_t ask(MPI_Datatype type) noexcept {
+  const std::int64_t size = size_of(type);
+  if (size != 0) type_runs::use(type);
+  return size;
 }
 
 std::int64_t ask_fortran(MPI_Fint type) noexcept { return ask(PMPI_Type_f2c(type)); }
@@ -77,7 +86,7 @@ void initialise() noexcept {
   for (auto& size : fortran_sizes) size = -1;
   for (const MPI_Datatype type : predefined) {
     if (type == MPI_DATATYPE_NULL) continue;
-    const auto size = ask(type);
+    const auto size = size_of(type);
     auto& entry = entries[slot(type)];
     if (entry.type == MPI_Datatype{}) entry = {type, size};
     const MPI_Fint number = PMPI_Type_c2f(type);

@@ -206,7 +206,7 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
     wait_for(late);
     ::kill(analyzer, SIGCONT);
   });
-  const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "late", late});
+  const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "held", late});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--finalize-timeout)"));
   EXPECT_THAT(result.output, HasSubstr("2 of 2 processes of ring_program ended without finishing their measurement"));

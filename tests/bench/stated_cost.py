@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tool's cost as stated in reports against its real cost: five programs on one rank, natively and observed in turn.
+"""The tool's cost as stated in reports against its real cost: six programs on one rank, natively and observed in turn.
 
     stated_cost.py BUILD_FOLDER [--rounds N]
 
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ("messages", "requests", "sums", "writes", "computes")
+KINDS = ("messages", "requests", "sums", "queries", "writes", "computes")
 
 
 def launch(build, folder, kind, observed):

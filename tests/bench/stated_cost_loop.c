@@ -1,4 +1,4 @@
-/* Five kinds of programs on one rank, each a fixed amount of work: stated_cost_loop KIND prints the seconds between
+/* Six kinds of programs on one rank, each a fixed amount of work: stated_cost_loop KIND prints the seconds between
  * MPI_Init and MPI_Finalize, "took 0.123". */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -49,6 +49,15 @@ static void writes(void) {
   close(file);
 }
 
+static void queries(void) {
+  int rank = 0, size = 0;
+  for (long i = 0; i < 20000000; ++i) {
+    MPI_Comm_rank(MPI_COMM_SELF, &rank);
+    MPI_Type_size(MPI_DOUBLE, &size);
+    sink += rank;
+  }
+}
+
 static int deep(int level) {
   if (level == 0) work(2000000);
   return level == 0 ? 0 : 1 + deep(level - 1) * 2;
@@ -62,7 +71,8 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kinds[] = {{"messages", messages}, {"requests", requests}, {"sums", sums}, {"writes", writes}, {"computes", computes}};
+  } kinds[] = {{"messages", messages}, {"requests", requests}, {"sums", sums},
+               {"queries", queries},   {"writes", writes},     {"computes", computes}};
   MPI_Init(&argc, &argv);
   const double begin = MPI_Wtime();
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {

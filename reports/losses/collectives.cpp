@@ -1,0 +1,82 @@
+// Collective operations that cost time of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reports/findings/findings.hpp"
+#include "reports/losses/costly_calls.hpp"
+#include "reports/losses/thresholds.hpp"
+#include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kFewestCalls = 5;  // of a rank: fewer are seen once
+
+// The rank that writes nearly all that is written to files, if it is about as much as is gathered there.
+std::optional<std::uint32_t> writer_of_gathered(const CostlyCalls& c, const PathCall& call) {
+  constexpr double kAbout = 2.5;  // bytes ÷ bytes: a gather counts once or on every rank
+  const std::vector<double>& io = c.app.per_rank.io_seconds;
+  if (!call.part->function.starts_with("MPI_Gather") || call.site == nullptr || io.size() < 2) return {};
+  const auto most = std::ranges::max_element(io);
+  double written = 0;
+  for (const FunctionProfile& f : c.app.posix) written += static_cast<double>(f.bytes_sent);
+  const auto gathered = static_cast<double>(call.site->bytes);
+  if (!(written > 0) || gathered > kAbout * written || written > kAbout * gathered ||
+      *most < kOfOneRank * std::accumulate(io.begin(), io.end(), 0.0))
+    return {};
+  return static_cast<std::uint32_t>(most - io.begin());
+}
+
+// Sites of the same collective with the same number of calls, with small data; the call's own among them.
+std::vector<const CallSite*> same_calls(const CostlyCalls& c, const PathCall& call) {
+  constexpr std::size_t kShown = 5;
+  std::vector<const CallSite*> sites;
+  if (call.site == nullptr) return sites;
+  for (const CallSite& site : c.app.call_sites) {
+    const bool alike = site.function == call.site->function && site.calls == call.site->calls &&
+                       static_cast<double>(site.bytes) <= kSmall * static_cast<double>(site.calls);
+    if (alike && sites.size() < kShown) sites.push_back(&site);
+  }
+  return sites;
+}
+
+}  // namespace
+
+void name_collective(const CostlyCalls& c, const PathCall& call) {
+  const std::string& function = call.part->function;
+  const double cost =
+      call.site != nullptr && call.site->calls > 0 ? call.wait_free / static_cast<double>(call.site->calls) : 0;
+  const std::string words = fmt::format("{}, of {} each without waiting", c.calls_in_words(call), human_seconds(cost));
+  if (call.calls_per_rank >= kManyCalls && starts_with_any(function, {"MPI_Alltoall", "MPI_Gatherv", "MPI_Scatterv"}) &&
+      call.bytes_per_call < 1)
+    return c.add("ovh.toobig", call, fmt::format("All ranks take part, and hardly one has data: {}", words));
+  if (const auto writer = writer_of_gathered(c, call)) {
+    return c.add("io.rank0", call,
+                 fmt::format("{} gathers what it writes to files: {}", capitalised(ranks_in_words(c.app, {*writer})),
+                             c.calls_in_words(call)),
+                 {*writer});
+  }
+  if (call.site != nullptr && call.site->run_bytes != 0 && call.bytes_per_call > kSmall)
+    return name_pieces(c, call, *call.site);
+  if (function.starts_with("MPI_Alltoall")) return c.add("ovh.alltoall", call, capitalised(words));
+  if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
+    return c.add(
+        "ovh.collective", call,
+        fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
+        {}, call.calls_per_rank < kFewestCalls);
+  const std::vector<const CallSite*> alike = same_calls(c, call);
+  if (alike.size() < 2) return c.add("ovh.element", call, capitalised(words));
+  std::string places;
+  for (const CallSite* site : alike) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
+  c.add("ovh.fuse", call,
+        fmt::format("{} places call {} equally often, {} times each, with {} on average: {}", alike.size(), function,
+                    human_count(std::round(call.calls_per_rank)), human_bytes(call.bytes_per_call), places));
+}
+
+}  // namespace ardoise::reports

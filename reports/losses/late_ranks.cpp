@@ -129,13 +129,19 @@ class Lateness {
     return seconds;
   }
 
-  // The function with most excess on the path is one that only the slowest rank runs.
+  // Only the slowest rank runs the function with most excess on the path.
   [[nodiscard]] bool runs_alone() const {
     if (w_.view.work.empty()) return false;
-    return std::ranges::any_of(w_.app.samples.functions, [&](const SampledFunction& f) {
-      return f.symbol == w_.view.work[0].part->symbol && f.max_rank == w_.slowest &&
-             f.rank_max > kNearlyAll * f.rank_mean * w_.app.ranks;
-    });
+    const PathWork& most = w_.view.work[0];
+    const auto only_one = [&](const SampledFunction& f) {
+      return f.max_rank == w_.slowest && f.rank_max > kNearlyAll * f.rank_mean * w_.app.ranks;
+    };
+    if (most.part->symbol.empty()) {  // samples know it by its module, the path by the line that calls it
+      const auto extra = extra_work(w_.app, w_.slowest);
+      return extra && extra->own > kExplainsLoss * most.excess() && only_one(w_.app.samples.functions[extra->function]);
+    }
+    return std::ranges::any_of(w_.app.samples.functions,
+                               [&](const SampledFunction& f) { return f.symbol == most.part->symbol && only_one(f); });
   }
 
   // More work, or a slower host?

@@ -52,7 +52,7 @@ class Order {
         continue;
       double work = 0;  // of a waiting rank in the function that waits
       for (const PathWork& each : w_.view.work) {
-        if (each.part->symbol == site.symbol) work += each.seconds;
+        if (!site.symbol.empty() && each.part->symbol == site.symbol) work += each.seconds;
       }
       const double of_rank = site.waiting_seconds / site.waiters, ceiling = std::min({left, of_rank, work});
       if (w_.view.share(ceiling) < kWorthNaming || (best && best->ceiling >= ceiling)) continue;

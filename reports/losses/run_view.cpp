@@ -303,9 +303,12 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
   for (std::size_t i = 0; i < a.samples.threads.self.size(); ++i)
     sampled += (a.samples.threads.self[i] - a.samples.threads.in_calls[i]) / std::max(a.ranks, 1u);
   const bool threads = sampled > kSeveralThreads * (view.mean_work + view.mean_kernel);
-  std::map<std::string, double> mean;
+  const auto key = [](const auto& f) {
+    return f.symbol.empty() ? std::pair{f.source_file, f.line} : std::pair{f.symbol, 0u};
+  };
+  std::map<std::pair<std::string, std::uint32_t>, double> mean;
   for (const SampledFunction& f : a.samples.functions) {
-    if (f.kind == "code") mean[f.symbol] += f.self / std::max(a.ranks, 1u);
+    if (f.kind == "code") mean[key(f)] += f.self / std::max(a.ranks, 1u);
   }
   double polled_mean = 0;
   for (const PathPart& part : a.waiting.critical_path) {
@@ -313,13 +316,13 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
     if (part.kind != "computation") continue;
     if (polling.contains(part.symbol)) {
       view.polling += part.seconds;
-      polled_mean += mean[part.symbol];
-      mean[part.symbol] = 0;
+      polled_mean += mean[key(part)];
+      mean[key(part)] = 0;
       continue;
     }
     if (part.symbol.starts_with("MPI_")) continue;  // calls that were only counted: ranks' times have them in MPI
     view.path_work += part.seconds;
-    view.work.push_back({&part, part.seconds, threads ? part.seconds : mean[part.symbol]});
+    view.work.push_back({&part, part.seconds, threads ? part.seconds : mean[key(part)]});
   }
   if (!threads) view.mean_work = std::max(0.0, view.mean_work - polled_mean);
   std::ranges::stable_sort(view.work, std::ranges::greater{}, &PathWork::excess);

@@ -134,12 +134,33 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
   view.calls.push_back(std::move(call));
 }
 
+// Single records are missing on a part of the path: it is filled with the exact sums, so far as these have more than
+// the rest of the path. Waiting in the calls there is not known.
+void fill_missing(const Application& a, RunView& view) {
+  if (view.path.missing <= 0) return;
+  double work = 0, more = 0;
+  for (const RankTime& time : view.times) work += time.computing / a.ranks;
+  for (const PathPart& part : a.waiting.critical_path) work -= part.kind == "computation" ? part.seconds : 0;
+  work = std::max(0.0, work);
+  std::vector<double> seconds;
+  for (const PathCall& call : view.calls) {
+    const double mean = call.site == nullptr ? 0 : call.wait_free / a.ranks;
+    seconds.push_back(std::max(0.0, plausible_seconds(a, call, mean) - call.seconds));
+    more += seconds.back();
+  }
+  if (work + more <= 0) return;
+  const double part = std::min(1.0, view.path.missing / (work + more));
+  for (std::size_t i = 0; i < view.calls.size(); ++i) view.calls[i].seconds += part * seconds[i];
+  view.path_work += part * work;
+}
+
 void add_calls(const Application& a, RunView& view) {
   const double crowded = without_processor_in_mpi(view);
   for (const PathPart& part : a.waiting.critical_path) {
     if (part.kind != "mpi") continue;
     for (PathCall& call : sites_of(a, part)) add_call(a, view, crowded, std::move(call));
   }
+  fill_missing(a, view);
   std::ranges::stable_sort(view.calls, std::ranges::greater{}, &PathCall::seconds);
 }
 
@@ -230,6 +251,10 @@ std::vector<double> device_times(const Application& a, const std::vector<RankTim
   return seconds;
 }
 
+bool records_are_missing(const Application& a) {
+  return a.waiting.unresolved.message_ends.folded > 0 || a.waiting.unresolved.collective_calls.folded > 0;
+}
+
 // Splits the path outside of MPI that no sample covers, by what each of its ranks did outside MPI in the whole run.
 void split_other(const PathPart& part, const std::vector<double>& of_kernel, RunView& view) {
   double listed = 0;
@@ -250,15 +275,17 @@ void split_other(const PathPart& part, const std::vector<double>& of_kernel, Run
     view.path.asleep += time.blocked * explained * scale;
     view.path.kernel += kernel * explained * scale;
     device.seconds += of_device * explained * scale;
-    // Sampling missed the rest, or records of calls are missing.
-    const double outside = std::min(each.seconds, std::max(0.0, time.wall - time.mpi));
-    view.path_work += std::max(0.0, outside - all) * scale;
+    const double rest = std::max(0.0, each.seconds - all);
+    const double outside = std::max(0.0, std::min(each.seconds, time.wall - time.mpi) - all);  // that sampling missed
+    if (records_are_missing(view.app)) {
+      view.path.missing += rest * scale;
+    } else {
+      view.path_work += outside * scale;
+    }
   }
   if (device.seconds <= 0) return;
-  device.mean = view.mean_on_device;
   view.path_work += device.seconds;
   view.work.push_back(device);
-  std::ranges::stable_sort(view.work, std::ranges::greater{}, &PathWork::excess);
 }
 
 // CPU time in the kernel outside of calls, by rank: beneath sampled functions, or what is more than its calls can have.
@@ -297,6 +324,7 @@ void add_work(const Application& a, const std::vector<double>& kernel, RunView& 
     view.mean_io += time.io / workers;
     if (!view.on_device.empty()) view.mean_on_device += view.on_device[rank] / workers;
   }
+  for (PathWork& device : view.work) device.mean = view.mean_on_device;
   view.mean_kernel = std::accumulate(kernel.begin(), kernel.end(), 0.0) / static_cast<double>(kernel.size());
   // Samples are of all threads, the path is of first threads.
   double sampled = 0;  // outside of calls, of a rank
@@ -380,12 +408,12 @@ RunView::RunView(const Application& a) : app(a) {
   known = true;
   hub = find_hub(a, times);
   workers = workers_of(*this);
-  add_calls(a, *this);
   const std::vector<double> kernel = kernel_of_ranks(a, times);
-  add_work(a, kernel, *this);
   for (const PathPart& part : waiting.critical_path) {
     if (part.kind == "other") split_other(part, kernel, *this);
   }
+  add_calls(a, *this);
+  add_work(a, kernel, *this);
 }
 
 }  // namespace ardoise::reports

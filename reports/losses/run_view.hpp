@@ -48,6 +48,7 @@ struct Hub {
 // Time on the path outside of MPI that no sample covers.
 struct OutsideTimes {
   double io = 0, processor = 0, asleep = 0, kernel = 0;
+  double missing = 0;  // single records are missing there
 };
 
 struct RunView {

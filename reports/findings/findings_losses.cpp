@@ -20,9 +20,11 @@ Severity severity_of(double share) {
 }
 
 // Bytes that must be moved take time, and every machine has some noise, without a fault.
-bool is_usual_if_small(const Loss& loss) {
-  return loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume" ||
-         loss.code == "ovh.alltoall" || loss.code == "late.noise";
+bool is_usual(const Loss& loss, double share) {
+  constexpr double kUsualBytes = 0.15;
+  const bool moves_bytes = loss.code == "io.volume" || loss.code == "io.checkpoint" || loss.code == "ovh.volume" ||
+                           loss.code == "ovh.alltoall";
+  return loss.is_usual || (moves_bytes && share < kUsualBytes) || (loss.code == "late.noise" && share < kHighLoss);
 }
 
 // Ranks without a processor make calls longer, and others late: such losses may be theirs.
@@ -44,7 +46,7 @@ Finding finding_of(const Loss& loss, const RunView& view) {
       share > kOtherShare * of_run ? fmt::format(", {} of the run without the wait for processors", human_share(share))
                                    : "";
   Finding finding{loss.code,
-                  loss.is_usual || (is_usual_if_small(loss) && share < kHighLoss) ? Severity::note : severity_of(share),
+                  is_usual(loss, share) ? Severity::note : severity_of(share),
                   share,
                   fmt::format("{}. At most {} of {} ({}{}) can be won back.", loss.text, human_seconds(loss.ceiling),
                               human_seconds(view.run), human_share(of_run), beside_load),

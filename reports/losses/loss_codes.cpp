@@ -105,6 +105,9 @@ const std::vector<LossCode>& loss_codes() {
       {"sync.barrier", "Barriers in front of calls that synchronise anyway", "Remove the barrier.", program},
       // Files.
       {"io.small", "Small reads and writes", "Buffer, and read or write blocks of a megabyte or more.", program},
+      {"io.text", "Numbers as text in files",
+       "Write and read binary data (whole arrays with fwrite, MPI-IO, HDF5 or NetCDF); keep text for a few values.",
+       program},
       {"io.random", "Accesses at random or strided positions",
        "Sort and merge the accesses, or describe the pattern with MPI_File_set_view and access together.", program},
       {"io.independent", "Each rank accesses a shared file on its own",

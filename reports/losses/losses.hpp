@@ -19,8 +19,9 @@ void find_uneven_work(const RunView& view, const PythonObjects& objects, std::ve
 void find_costly_calls(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out);
 void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out);  // ovh.objects
 void find_file_losses(const RunView& view, std::vector<Loss>& out);             // io.*
-void find_host_losses(const RunView& view, std::vector<Loss>& out);    // node.*, mem.faults, late.asleep, poll.sleep
-void find_thread_losses(const RunView& view, std::vector<Loss>& out);  // thr.*, mem.alloc
-void find_hot_function(const RunView& view, std::vector<Loss>& out);   // cpu.hot: where the work is
+void find_host_losses(const RunView& view, std::vector<Loss>& out);     // node.*, mem.faults, late.asleep, poll.sleep
+void find_thread_losses(const RunView& view, std::vector<Loss>& out);   // thr.serial, thr.uneven, node.bind
+void find_library_losses(const RunView& view, std::vector<Loss>& out);  // mem.alloc, thr.lock, io.text
+void find_hot_function(const RunView& view, std::vector<Loss>& out);    // cpu.hot: where the work is
 
 }  // namespace ardoise::reports

@@ -29,7 +29,8 @@ bool is_sync(const std::string& function) {
 }
 
 struct FileTimes {
-  double all = 0, metadata = 0, sync = 0, data = 0, calls = 0, bytes = 0, opens = 0, data_calls = 0;
+  double all = 0, metadata = 0, sync = 0, data = 0, bytes = 0, opens = 0, data_calls = 0;
+  double text = 0;  // in fprintf, without the kernel (sampled)
   const FunctionProfile *opener = nullptr, *syncer = nullptr, *mover = nullptr;
 };
 
@@ -52,8 +53,12 @@ FileTimes times_of(const Application& a) {
       t.bytes += static_cast<double>(f.bytes);
       t.data_calls += static_cast<double>(f.calls);
       most(t.mover, f);
+      if (f.function == "fprintf") t.text = f.seconds;
     }
   }
+  double sampled = 0;
+  for (const SampledFunction& f : a.samples.functions) sampled += f.symbol == "fprintf" ? f.self : 0;
+  t.text = a.samples.unit == "seconds" ? std::min(t.text, sampled) : 0;
   return t;
 }
 
@@ -110,7 +115,19 @@ class FileLosses {
       metadata(part);
       left -= part;
     }
+    if (const double part = at_once * times_.text / times_.all; part > kNoticed) {
+      text(part);
+      left -= part;
+    }
     if (left > 1 - kMost) data(left, small);
+  }
+
+  void text(double part, std::vector<std::uint32_t> ranks = {}) {
+    const std::string who = ranks.empty() ? "Numbers are" : capitalised(ranks_in_words(a_, ranks)) + " has numbers";
+    add("io.text",
+        fmt::format("{} turned into text for {} of the time in files{}{}", who, human_share(times_.text / times_.all),
+                    site_of(times_.mover), ranks.empty() ? "" : where_others_wait(a_, true)),
+        std::move(ranks), part);
   }
 
   // Ranks that read or write as long as each other, one after the other. Returns the part of the time in files on the
@@ -158,6 +175,7 @@ class FileLosses {
 
   void one_rank(std::uint32_t rank, bool small) {
     const double seconds = a_.per_rank.io_seconds[rank];
+    if (times_.text > kMost * times_.all) return text(1, {rank});
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
     const bool few_bytes = times_.bytes < kSmallRequest * std::max(times_.data_calls, times_.opens);
     if (small || (few_bytes && times_.sync + times_.metadata > kMost * times_.all)) {

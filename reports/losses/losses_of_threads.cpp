@@ -1,24 +1,20 @@
-// Useful work that would be shorter: threads without work, locks, memory management; and where the work is.
+// Useful work that would be shorter: threads without work; and where the work is.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <numeric>
-#include <string_view>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/thread_work.hpp"
 #include "reports/losses/losses.hpp"
+#include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
 namespace {
 
-constexpr double kSamples = 50;        // of the program; fewer are not judged
-constexpr double kBalanced = 0.8;      // mean ÷ busiest thread
-constexpr double kLeastOfWork = 0.05;  // of the CPU time
+constexpr double kBalanced = 0.8;  // mean ÷ busiest thread
 
 // Threads of a rank that take part in the program's work, on average; 0: they are not known.
 double working_threads(const Application& a, const ThreadWork& work) {
@@ -64,7 +60,7 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
   }
   if (worst == nullptr) return;
   const double samples = worst->total / s.self * static_cast<double>(s.samples);
-  if (samples < kSamples || worst->balance() > kBalanced) return;
+  if (samples < kFewestSamples || worst->balance() > kBalanced) return;
   const double ranks = view.app.ranks;
   out.push_back(
       {.code = "thr.uneven",
@@ -89,42 +85,11 @@ void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<
                                      of_host)});
 }
 
-bool is_memory_management(const SampledFunction& f) {
-  static constexpr auto kNames = std::to_array<std::string_view>(
-      {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
-       "operator delete", "munmap", "mmap", "_int_malloc", "_int_free", "malloc_consolidate"});
-  const std::string module = base_name(f.module);
-  const bool library = is_of_the_system(f) || module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
-  return f.kind == "code" && std::ranges::any_of(kNames, [&](std::string_view name) {
-           return f.symbol == name || f.symbol == std::string(name) + '_' || (library && f.symbol.starts_with(name));
-         });
-}
-
-// Functions of a library that the program calls for the same purpose.
-void library_work(const RunView& view, const char* code, const char* what, bool (*is_of)(const SampledFunction&),
-                  std::vector<Loss>& out) {
-  const SampleProfile& s = view.app.samples;
-  std::vector<double> in_function(s.functions.size());
-  for (std::size_t i = 0; i < s.functions.size(); ++i) in_function[i] = is_of(s.functions[i]) ? s.functions[i].self : 0;
-  const double all = std::accumulate(in_function.begin(), in_function.end(), 0.0);
-  if (all < kLeastOfWork * s.self) return;
-  const auto most = static_cast<std::size_t>(std::ranges::max_element(in_function) - in_function.begin());
-  const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), static_cast<std::uint32_t>(most));
-  const std::string caller = callers.empty() || callers[0].function == kNoParent
-                                 ? ""
-                                 : ", called by " + name_and_place(s, callers[0].function);
-  out.push_back({.code = code,
-                 .ceiling = (view.mean_work - view.mean_on_device) * all / s.self,
-                 .own_seconds = all,
-                 .text = fmt::format("{} for {} of the CPU time, most in {}{} (sampled)", what,
-                                     human_share(all / s.self), in_sentence(short_name(s.functions[most])), caller)});
-}
-
 }  // namespace
 
 void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
   const SampleProfile& s = view.app.samples;
-  if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kSamples) return;
+  if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kFewestSamples) return;
   const ThreadWork work = thread_work(view.app);
   const std::size_t before = out.size();
   bound_too_tightly(view, work, out);
@@ -132,8 +97,6 @@ void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
     serial_parts(view, work, threads, out);
     uneven_regions(view, work, out);
   }
-  library_work(view, "mem.alloc", "Memory is allocated and freed", is_memory_management, out);
-  library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
 }
 
 void find_hot_function(const RunView& view, std::vector<Loss>& out) {
@@ -146,7 +109,7 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
         "Ranks are asleep or blocked outside MPI for {} each, on average: a device works for them, "
         "threads wait for locks, or the program pauses",
         human_seconds(view.mean_on_device));
-  if (s.self > 0 && static_cast<double>(s.samples) >= kSamples) {
+  if (s.self > 0 && static_cast<double>(s.samples) >= kFewestSamples) {
     const auto hottest = std::ranges::find_if(s.functions, [](const SampledFunction& f) {
       return f.kind == "code" && !f.symbol.empty() && f.symbol[0] != '(';
     });

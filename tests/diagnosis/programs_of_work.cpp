@@ -106,6 +106,10 @@ Task allocating(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault) co_await me.compute({"malloc", 281}, 6 * kMs);
 }
 
+Task prints_numbers(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.compute({"std::ostream::_M_insert<double>", 285}, 6 * kMs);
+}
+
 Task page_faults(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault) co_await me.compute({"new_buffer", 283}, 8 * kMs, 0.9);
 }
@@ -131,6 +135,7 @@ std::vector<Kind> kinds_of_work() {
       {"thr.uneven", {"thr.uneven"}, {"triangle_rows"}, uneven_threads},
       {"cpu.hot", {"cpu.hot"}, {"interpolate"}, steps(hot_function)},
       {"mem.alloc", {"mem.alloc"}, {"malloc"}, steps(allocating)},
+      {"io.text", {"io.text"}, {"std::ostream"}, steps(prints_numbers)},
       {"mem.faults", {"mem.faults"}, {"new_buffer"}, steps(page_faults)},
   };
 }

@@ -64,7 +64,7 @@ class Tasks {
   }
 
   // The same number of bytes to and from all others, in large messages, is a collective made by hand:
-  // losses_of_calls.cpp.
+  // costly_messages.cpp.
   [[nodiscard]] bool hands_out_tasks() const {
     constexpr double kTask = 64 * 1024;  // bytes
     double bytes = 0, messages = 0, least = 1e300, most = 0;

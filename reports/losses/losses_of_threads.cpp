@@ -103,6 +103,7 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
   constexpr double kHot = 0.4, kMuchAsleep = 0.2;
   const SampleProfile& s = view.app.samples;
   std::string text;
+  bool interpreted = false;
   const bool asleep = view.share(view.mean_on_device) >= kMuchAsleep;
   if (asleep)
     text = fmt::format(
@@ -113,19 +114,24 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
     const auto hottest = std::ranges::find_if(s.functions, [](const SampledFunction& f) {
       return f.kind == "code" && !f.symbol.empty() && f.symbol[0] != '(';
     });
-    if (hottest != s.functions.end() && hottest->self >= kHot * s.self)
+    if (hottest != s.functions.end() && hottest->self >= kHot * s.self) {
+      interpreted = hottest->module.ends_with(".py");
       text += fmt::format("{}{} of the CPU time is spent in {} (sampled, ± {})", text.empty() ? "" : ". ",
                           human_share(hottest->self / s.self),
                           name_and_place(s, static_cast<std::size_t>(hottest - s.functions.begin())),
                           human_share(std::max(hottest->self_error / s.self, 1e-3)));
+    }
   }
   if (text.empty()) return;
   out.push_back({.code = "cpu.hot",
                  .ceiling = 0,
                  .text = std::move(text),
                  .advice = asleep ? "Find out what they wait for: a profiler of the device, or a debugger, tells."
-                                  : "Time is to be gained in that function: less work, vector instructions (-O3 "
-                                    "-march=native), data in the order of its use."});
+                           : interpreted
+                               ? "Time is to be gained in that function: operations on whole arrays (NumPy) in place "
+                                 "of loops over elements, or compiled code (Numba, Cython)."
+                               : "Time is to be gained in that function: less work, vector instructions (-O3 "
+                                 "-march=native), data in the order of its use."});
 }
 
 }  // namespace ardoise::reports

@@ -26,8 +26,7 @@ class Order {
     if (worst == w_.app.waiting.call_sites.end()) return {};
     double at_site = 0;
     for (const WaitSite& site : w_.app.waiting.call_sites) {
-      if (site.function == worst->function && site.symbol == worst->symbol && site.line == worst->line)
-        at_site += site.waiting_seconds;
+      if (is_same_place(site, *worst)) at_site += site.waiting_seconds;
     }
     const double of_rank = worst->waiting_seconds / std::max(worst->waiters, 1u), ceiling = std::min(left, of_rank);
     if (worst->waiting_seconds < kOrder * at_site || w_.view.share(ceiling) < kWorthNaming ||

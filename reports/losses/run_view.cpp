@@ -72,12 +72,6 @@ double plausible_seconds(const Application& a, const PathCall& call, double seco
   return std::min(seconds, call.calls_per_rank * std::max({kMostSecondsOfCall, kMostOfLeast * least, moving}));
 }
 
-template <class Place>
-bool is_at(const Place& place, const PathPart& part) {
-  return place.function == part.function && place.symbol == part.symbol && place.source_file == part.source_file &&
-         place.line == part.line;
-}
-
 bool is_same_address(const WaitSite& wait, const CallSite& site) {
   return wait.module == site.module && wait.offset == site.offset;
 }
@@ -97,7 +91,7 @@ std::vector<PathCall> sites_of(const Application& a, const PathPart& part) {
   const bool has_name = !part.symbol.empty() || !part.source_file.empty();
   double all = 0;
   for (const CallSite& site : a.call_sites) {
-    if (!is_at(site, part) || (has_name && !calls.empty())) continue;
+    if (!is_same_place(site, part) || (has_name && !calls.empty())) continue;
     calls.push_back({.part = &part, .share = wait_free_seconds(a, site), .site = &site});
     all += calls.back().share;
   }
@@ -113,7 +107,7 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
   const bool is_one = call.share < 1;  // of several without names
   double most = 0;
   for (const WaitSite& wait : a.waiting.call_sites) {
-    if (!is_at(wait, part) || (is_one && !is_same_address(wait, *call.site))) continue;
+    if (!is_same_place(wait, part) || (is_one && !is_same_address(wait, *call.site))) continue;
     call.waiting += wait.waiting_seconds;
     if (wait.waiting_seconds <= most) continue;
     most = wait.waiting_seconds;

@@ -79,6 +79,12 @@ struct RunView {
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
 };
 
+// Calls of one function from one line: call sites, waits and parts of the path.
+template <class Place, class Other>
+[[nodiscard]] bool is_same_place(const Place& a, const Other& b) {
+  return a.function == b.function && a.symbol == b.symbol && a.source_file == b.source_file && a.line == b.line;
+}
+
 // Other threads use about as much CPU time as the first ones.
 [[nodiscard]] bool other_threads_work(const Application& application);
 

@@ -104,9 +104,8 @@ std::vector<std::uint32_t> UnevenWork::late_ranks() const {
 }
 
 const CallSite* UnevenWork::calls_at(const WaitSite& site) const {
-  const auto found = std::ranges::find_if(app.call_sites, [&](const CallSite& each) {
-    return each.function == site.function && each.symbol == site.symbol && each.line == site.line;
-  });
+  const auto found =
+      std::ranges::find_if(app.call_sites, [&](const CallSite& each) { return is_same_place(each, site); });
   return found == app.call_sites.end() ? nullptr : &*found;
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/findings/findings.hpp"
@@ -46,6 +47,15 @@ std::vector<const CallSite*> same_calls(const CostlyCalls& c, const PathCall& ca
   return sites;
 }
 
+// MPI_Bcast: "MPI_Ibcast".
+std::string non_blocking(const std::string& function) {
+  constexpr std::string_view kPrefix = "MPI_";
+  std::string name = function.substr(kPrefix.size());
+  if (name.starts_with('I')) return function;
+  name[0] = static_cast<char>(name[0] - 'A' + 'a');
+  return "MPI_I" + name;
+}
+
 }  // namespace
 
 void name_collective(const CostlyCalls& c, const PathCall& call) {
@@ -65,11 +75,17 @@ void name_collective(const CostlyCalls& c, const PathCall& call) {
   if (call.site != nullptr && call.site->run_bytes != 0 && call.bytes_per_call > kSmall)
     return name_pieces(c, call, *call.site);
   if (function.starts_with("MPI_Alltoall")) return c.add("ovh.alltoall", call, capitalised(words));
-  if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall)
-    return c.add(
-        "ovh.collective", call,
-        fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
-        {}, call.calls_per_rank < kFewestCalls);
+  if (call.calls_per_rank < kManyCalls || call.bytes_per_call > kSmall) {
+    c.add("ovh.collective", call,
+          fmt::format("{}: the operation itself costs {} of the run", capitalised(words), human_seconds(call.seconds)),
+          {}, call.calls_per_rank < kFewestCalls);
+    if (call.bytes_per_call > kSmall)
+      c.out.back().advice = fmt::format(
+          "Move fewer bytes: only what has changed, and only to ranks that need it; or let the operation run during "
+          "work ({}).",
+          non_blocking(function));
+    return;
+  }
   const std::vector<const CallSite*> alike = same_calls(c, call);
   if (alike.size() < 2) return c.add("ovh.element", call, capitalised(words));
   std::string places;

@@ -1,4 +1,6 @@
 // MPI calls on the critical path: the part of them that is not waiting for a late rank.
+#include "reports/losses/costly_calls.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <utility>
 
 #include "reports/findings/findings.hpp"
-#include "reports/losses/costly_calls.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
@@ -118,6 +119,10 @@ void CostlyCalls::add(const char* code, const PathCall& call, std::string text, 
 
 void name_calls(const CostlyCalls& c, const PathCall& call) {
   c.add("ovh.calls", call, fmt::format("{} cost {}", capitalised(c.calls_in_words(call)), human_seconds(call.seconds)));
+  if (starts_with_any(call.part->function, {"MPI_Win_", "MPI_Put", "MPI_Get", "MPI_Accumulate"}))
+    c.out.back().advice =
+        "Put or get whole blocks, and all of them between two synchronisations of the window (MPI_Win_fence, "
+        "MPI_Win_flush).";
 }
 
 bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {

@@ -79,9 +79,7 @@ std::string why_not_known(const RunView& view) {
     return "the critical path runs through other programs";
   if (const double unknown = waiting.unresolved.critical_path_seconds; unknown > 0)
     return fmt::format("{} of the critical path is not known", human_share(view.share(unknown)));
-  return waiting.critical_path.empty()
-             ? "the critical path is not known"
-             : fmt::format("waiting is not known in {} of the MPI calls", human_share(view.unknown_waits));
+  return "the critical path is not known";
 }
 
 // " 62 % of the time of its 8 ranks is computation, 30 % MPI, 8 % file I/O."; "": unknown.
@@ -132,6 +130,17 @@ void without_path(const Facts& facts, const RunView& view, std::vector<Finding>&
 void find_losses(const Facts& facts, std::vector<Finding>& out) {
   const RunView view(facts.app);
   if (!view.known) return without_path(facts, view, out);
+  if (!view.waits_known) {
+    out.push_back(
+        {"none.waits",
+         Severity::note,
+         0,
+         fmt::format("Waiting is not known in {} of the MPI calls: late ranks are not named, and the costs of "
+                     "calls are estimates.",
+                     human_share(view.unknown_waits)),
+         "",
+         {{"unknown_share", view.unknown_waits}}});
+  }
   const std::size_t before = out.size();
   double all = 0;
   bool leads = false;

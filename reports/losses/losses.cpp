@@ -80,7 +80,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   std::vector<Loss> losses;
   if (!view.known) return losses;
   const PythonObjects objects(view);
-  find_uneven_work(view, objects, losses);
+  if (view.waits_known) find_uneven_work(view, objects, losses);
   find_costly_calls(view, objects, losses);
   find_object_losses(objects, losses);
   find_file_losses(view, losses);

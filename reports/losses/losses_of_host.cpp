@@ -17,6 +17,8 @@ namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
+constexpr double kMostlyAwake = 0.2;     // of its time asleep
+constexpr double kOtherThreads = 1.2;    // CPU time of a rank ÷ that of its first thread: others work as well
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
@@ -48,15 +50,36 @@ double runnable_per_processor(const RunView& view) {
   for (std::size_t rank = 0; rank < a.per_rank.host.size() && rank < a.per_rank.host_processors.size(); ++rank) {
     const std::uint32_t host = a.per_rank.host[rank];
     if (host >= cpu.size() || a.per_rank.host_processors[rank] == 0) return 0;
-    // A rank with other threads has as many as it used processors; asleep it needs none.
+    // A rank with other threads has as many as it used processors, or as they used those of the first one that would
+    // always run; asleep it needs none.
     const double wall = std::max(view.times[rank].wall, 1e-12);
-    const double used = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] / wall : 0;
+    const double process = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] : 0;
+    const double first = rank < a.per_rank.cpu_seconds.size() ? a.per_rank.cpu_seconds[rank] : 0;
     const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
-    cpu[host] += std::max(1 - asleep, used);
+    const double threads = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0 ? process / first : 1;
+    cpu[host] += std::max((1 - asleep) * threads, process / wall);
     processors[host] = a.per_rank.host_processors[rank];
     most = std::max(most, cpu[host] / processors[host]);
   }
   return most;
+}
+
+// "; threads beside the first ones spend 2.51 s in await_job (recorder.cpp:20)"; "": they do not need a processor.
+std::string work_of_other_threads(const Application& a) {
+  constexpr double kMuch = 0.2;  // of the CPU time
+  const SampleProfile& s = a.samples;
+  std::vector<bool> other(s.tree.parent.size());
+  std::vector<double> seconds(s.functions.size());
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i], function = s.tree.function[i];
+    const std::string& symbol = s.functions[function].symbol;
+    other[i] = parent == kNoParent ? symbol.starts_with("clone") || symbol == "start_thread" : other[parent];
+    if (other[i] && is_code(s.functions[function])) seconds[function] += s.tree.self[i];
+  }
+  const auto most = std::ranges::max_element(seconds);
+  if (s.unit != "seconds" || most == seconds.end() || *most < kMuch * s.self) return "";
+  return fmt::format("; threads beside the first ones spend {} of CPU time in {}", human_seconds(*most),
+                     in_sentence(name_and_place(s, static_cast<std::size_t>(most - seconds.begin()))));
 }
 
 void processor(const RunView& view, std::vector<Loss>& out) {
@@ -79,11 +102,16 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                           sum_over(ranks, view.times, &RankTime::mpi_without_processor)) /
                          static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
-           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host", load)
+           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load,
+                                    work_of_other_threads(a))
            : load > 0 ? "; the host has a processor for each of this program's threads: other programs run there"
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
        .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+  if (load > 1 && !work_of_other_threads(a).empty())
+    out.back().advice =
+        "Start fewer ranks or threads on each host. If such a thread only waits for work, let it sleep (a condition "
+        "variable) in place of testing again and again.";
 }
 
 // Threads of these ranks that work about equally long, at most little more than one of them at a time; 0: none. Threads
@@ -126,6 +154,18 @@ double pauses_too_long(const Application& a, const CallSite& tests, double aslee
   for (const Edge& edge : a.edges) messages += static_cast<double>(edge.messages);
   const double pause = asleep / static_cast<double>(tests.calls);
   return messages > 0 ? messages / a.ranks * pause : asleep;
+}
+
+// The longest waiting of a rank that is none of these: their sleep costs the others no more. All ranks sleep: no limit.
+double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& asleep) {
+  const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
+  if (asleep.size() == view.times.size() || waiting.size() != view.times.size() || view.unknown_waits > kAlso)
+    return view.run;
+  double longest = 0;
+  for (std::uint32_t rank = 0; rank < waiting.size(); ++rank) {
+    if (!std::ranges::binary_search(asleep, rank)) longest = std::max(longest, waiting[rank]);
+  }
+  return longest;
 }
 
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
@@ -183,6 +223,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                              "lock, and write after it is given back."});
     return;
   }
+  const double most = std::min(seconds, waiting_of_others(view, ranks));
+  if (view.share(most) < kMeaningful) return;
   const CallSite* tests = frequent_test(a);
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
@@ -197,7 +239,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     if (2 * ranks.size() < a.ranks) text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back({.code = tests != nullptr ? "poll.sleep" : "late.asleep",
-                 .ceiling = tests != nullptr ? std::min(seconds, pauses_too_long(a, *tests, all)) : seconds,
+                 .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all) : seconds),
                  .own_seconds = all,
                  .bucket = Bucket::asleep,
                  .text = std::move(text),

@@ -30,7 +30,7 @@ bool is_memory_management(const SampledFunction& f) {
          });
 }
 
-// Numbers become text, or text numbers: the C library, the streams of C++, formatted transfers of Fortran, NumPy.
+// Numbers become text, or text numbers: the C library, the streams of C++, formatted transfers of Fortran, Python.
 bool is_text_conversion(const SampledFunction& f) {
   static constexpr auto kOfC = std::to_array<std::string_view>(
       {"printf",    "fprintf", "sprintf", "snprintf", "vprintf",    "vfprintf", "vsprintf",
@@ -41,7 +41,7 @@ bool is_text_conversion(const SampledFunction& f) {
                                        "std::__convert_", "std::to_chars", "std::from_chars", "fmt::v"});
   static constexpr auto kOfFortran = std::to_array<std::string_view>({"gfortran_transfer_", "gfortran_st_"});
   static constexpr auto kOfPython = std::to_array<std::string_view>(
-      {"savetxt", "loadtxt", "genfromtxt", "PyOS_double_to_string", "PyOS_string_to_double", "Py_dg_dtoa"});
+      {"savetxt", "loadtxt", "genfromtxt", "strptime", "PyOS_double_to_string", "PyOS_string_to_double", "Py_dg_dtoa"});
   const auto begins = [&](const auto& names) {
     const std::string_view symbol =
         std::string_view(f.symbol).substr(std::min(f.symbol.find_first_not_of('_'), f.symbol.size()));

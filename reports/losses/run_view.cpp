@@ -50,7 +50,8 @@ double bytes_waited_for(const Application& a, const PathCall& call) {
 // For ranks that lack processors: a call costs at most some times its least, or what its bytes take; and a wait, or a
 // collective of all with all, is without late ranks as long on the path as elsewhere. The rest of their time is counted
 // as lack of a processor.
-double plausible_seconds(const Application& a, const PathCall& call, double seconds) {
+double plausible_seconds(const RunView& view, const PathCall& call, double seconds) {
+  const Application& a = view.app;
   if (call.site == nullptr) return seconds;
   const std::string& function = call.part->function;
   const bool waits = function.starts_with("MPI_Wait");
@@ -60,7 +61,7 @@ double plausible_seconds(const Application& a, const PathCall& call, double seco
   const bool moves_data =
       waits || tests_for_messages(function) ||
       (kind != a.mpi.end() && (kind->category == "point-to-point" || kind->category == "collective"));
-  if (!moves_data) return seconds;
+  if (!moves_data && view.waits_known) return seconds;
   const double bytes = std::max(call.bytes_per_call, waits ? bytes_waited_for(a, call) : 0);
   double least = call.site->min_seconds;
   for (const CallSite& site : a.call_sites) {
@@ -119,8 +120,9 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
     call.bytes_per_call = static_cast<double>(call.site->bytes) / calls;
     call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
   }
-  if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(a, call, call.seconds);
+  if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(view, call, call.seconds);
   view.path.processor += call.share * part.seconds - call.seconds;
+  if (!view.waits_known) call.seconds = plausible_seconds(view, call, call.seconds);
   // More than that moves data.
   if (call.site != nullptr && tests_for_messages(part.function))
     call.seconds = std::min(call.seconds,
@@ -139,7 +141,7 @@ void fill_missing(const Application& a, RunView& view) {
   std::vector<double> seconds;
   for (const PathCall& call : view.calls) {
     const double mean = call.site == nullptr ? 0 : call.wait_free / a.ranks;
-    seconds.push_back(std::max(0.0, plausible_seconds(a, call, mean) - call.seconds));
+    seconds.push_back(std::max(0.0, plausible_seconds(view, call, mean) - call.seconds));
     more += seconds.back();
   }
   if (work + more <= 0) return;
@@ -397,9 +399,10 @@ RunView::RunView(const Application& a) : app(a) {
   }
   unknown_waits = share_of_unknown_waits(waiting);
   if (waiting.critical_path.empty() || !(path_seconds > 0) || times.size() != a.ranks ||
-      waiting.unresolved.critical_path_seconds > kMostUnknown * run || unknown_waits > kMostUnjudged)
+      waiting.unresolved.critical_path_seconds > kMostUnknown * run)
     return;
   known = true;
+  waits_known = unknown_waits <= kMostUnjudged;
   hub = find_hub(a, times);
   workers = workers_of(*this);
   const std::vector<double> kernel = kernel_of_ranks(a, times);

@@ -56,6 +56,7 @@ struct RunView {
 
   const Application& app;
   bool known = false;        // false: there is no path, or much of it is unknown; then only the next three are set
+  bool waits_known = false;  // false: the path cannot follow waits; it is the time of one rank after another
   double run = 0;            // s
   double unknown_waits = 0;  // share of calls and ends of messages whose waiting is not known
   std::vector<RankTime> times;

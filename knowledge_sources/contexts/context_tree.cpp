@@ -5,6 +5,7 @@
 
 #include "knowledge_sources/calls/functions.hpp"
 #include "knowledge_sources/contexts/runtime_library.hpp"
+#include "reports/text/python_files.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -109,6 +110,8 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
     result.node = child(result.node, at);
     result.own_line = frame.line != 0;
     if (result.own_line) result.line = line_id({at, frame.source_file, frame.line});
+    if (caller.callers_line == kNoLine || !reports::is_python_library(frame.source_file))
+      result.callers_line = result.line;
     result.runtime = kNoModule;
     result.ends_in_tool = false;
     return result;
@@ -127,13 +130,14 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
   // Somewhere in the function: functions inlined at its start may not contain the sample.
   if (is_instruction && pc_offset == 0 && at.functions.size() > 1) {
     result.node = child(result.node, at.functions.front());
-    result.line = kNoLine;
+    result.line = result.callers_line = kNoLine;
     result.own_line = false;
     return result;
   }
   for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
   result.own_line = result.runtime == kNoModule && at.line != kNoLine;
-  if (result.own_line) result.line = at.line;
+  if (result.own_line) result.callers_line = at.line;
+  result.line = result.callers_line;
   return result;
 }
 

@@ -12,7 +12,8 @@
 //   function, and samples inside the tool are a function "(ardoise)".
 // - Code without symbols is one function for each module, with an empty symbol.
 // - A library of the compiler or the C library is one function: the one that was called.
-// - A function without line information has the lines of its callers ("sin, heat.c:42").
+// - A function without line information has the lines of its callers ("sin, heat.c:42"); lines of Python's libraries
+//   only if the program has none.
 // - Time in the kernel is "(kernel)": below the function that used it, or at the root if that is unknown.
 #pragma once
 
@@ -61,7 +62,7 @@ class ContextTree {
   // Selects the thread of the following places; borrowed until the next call.
   void begin(std::uint32_t rank, const ThreadSamples& thread);
   [[nodiscard]] Place sample(const SampleKey& key);
-  [[nodiscard]] std::uint32_t call(const CallKey& key);  // its node
+  [[nodiscard]] std::uint32_t call(const CallKey& key);    // its node
   [[nodiscard]] std::uint32_t caller(std::uint32_t node);  // parent node; "(unknown)" if there is none
 
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
@@ -72,14 +73,15 @@ class ContextTree {
   // The end of a context's stack in the tree.
   struct State {
     enum : std::uint8_t { kNew, kOpen, kDone } state = kNew;
-    bool known = true;                    // all of its callers arrived
-    bool ends_in_tool = false;            // its innermost frame is the tool's
-    bool passed_tool = false;             // it contains a frame of the tool
-    std::uint32_t node = kNoNode;         // innermost function of the program
-    std::uint32_t before_tool = kNoNode;  // node from which the program called the tool
-    std::uint32_t line = kNoLine;         // innermost known line of the program itself
-    bool own_line = false;                // line is the innermost function's
-    std::uint32_t runtime = kNoModule;    // compiler or C library in which the stack ends
+    bool known = true;                     // all of its callers arrived
+    bool ends_in_tool = false;             // its innermost frame is the tool's
+    bool passed_tool = false;              // it contains a frame of the tool
+    std::uint32_t node = kNoNode;          // innermost function of the program
+    std::uint32_t before_tool = kNoNode;   // node from which the program called the tool
+    std::uint32_t line = kNoLine;          // innermost known line of the program itself
+    bool own_line = false;                 // line is the innermost function's
+    std::uint32_t callers_line = kNoLine;  // of functions without lines that it calls
+    std::uint32_t runtime = kNoModule;     // compiler or C library in which the stack ends
   };
   // Functions at one address.
   struct Frames {

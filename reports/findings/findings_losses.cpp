@@ -72,6 +72,12 @@ Severity severity_beside_load(const Loss& loss, const RunView& view, Severity se
   return std::min(severity, share_of(loss, view) >= kHighLoss && !is_small ? Severity::medium : Severity::note);
 }
 
+// How long bytes take to move is hardly known where ranks lack processors for much longer.
+bool is_uncertain(const Loss& loss, const RunView& view) {
+  constexpr double kBesideLoad = 0.15;
+  return (loss.code == "ovh.volume" || loss.code == "ovh.alltoall") && loss.ceiling < kBesideLoad * view.path.processor;
+}
+
 std::string why_not_known(const RunView& view) {
   const Waiting& waiting = view.app.waiting;
   if (view.times.size() != view.app.ranks) return "the times of its ranks are not known";
@@ -150,7 +156,7 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
     if (loss.code == "cpu.hot") {
       hot = loss.text;
       hot_advice = loss.advice;
-    } else if (share_of(loss, view) >= kMentionedLoss) {
+    } else if (share_of(loss, view) >= kMentionedLoss && !is_uncertain(loss, view)) {
       out.push_back(finding_of(loss, view));
       out.back().severity = severity_beside_load(loss, view, out.back().severity);
       leads = leads || out.back().severity != Severity::note;

@@ -8,6 +8,7 @@
 
 #include "reports/call_tree.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/text/python_files.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -105,10 +106,18 @@ std::vector<double> mpi_beneath(const SampleProfile& s) {
 }
 
 bool is_of_the_system(const SampledFunction& function) {
+  if (is_python_library(function.module) || is_python_library(function.source_file)) return true;
   const std::string module = base_name(function.module);
   return std::ranges::any_of(std::to_array({"libc.", "libc-", "libm.", "libm-", "libstdc++", "libgcc", "libpthread",
                                             "libgfortran", "ld-linux"}),
                              [&](const char* begin) { return module.starts_with(begin); });
+}
+
+std::uint32_t function_of_program(const SampleProfile& s, std::uint32_t node) {
+  std::uint32_t owner = node;
+  while (owner != kNoParent && is_of_the_system(s.functions[s.tree.function[owner]])) owner = s.tree.parent[owner];
+  const bool is_known = owner != kNoParent && is_code(s.functions[s.tree.function[owner]]);
+  return s.tree.function[is_known ? owner : node];
 }
 
 std::vector<double> kernel_beneath(const SampleProfile& s) {
@@ -118,10 +127,7 @@ std::vector<double> kernel_beneath(const SampleProfile& s) {
     if (parent == kNoParent || s.functions[s.tree.function[i]].symbol != "(kernel)") continue;
     if (!is_code(s.functions[s.tree.function[parent]])) continue;
     // memcpy and malloc do what their caller wants.
-    std::uint32_t owner = parent;
-    while (owner != kNoParent && is_of_the_system(s.functions[s.tree.function[owner]])) owner = s.tree.parent[owner];
-    const bool is_known = owner != kNoParent && is_code(s.functions[s.tree.function[owner]]);
-    seconds[s.tree.function[is_known ? owner : parent]] += s.tree.self[i];
+    seconds[function_of_program(s, parent)] += s.tree.self[i];
   }
   return seconds;
 }

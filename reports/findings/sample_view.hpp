@@ -41,8 +41,11 @@ struct SourceLine {
 // By function: the exact time in MPI calls made by it and its callees; recursion counts once.
 [[nodiscard]] std::vector<double> mpi_beneath(const SampleProfile& samples);
 
-// Whether the function belongs to the C library, or to a library of a compiler.
+// Whether the function belongs to the C library, to a library of a compiler, or to one of Python's.
 [[nodiscard]] bool is_of_the_system(const SampledFunction& function);
+
+// The function of this node of the call tree, or the innermost one of its callers that is the program's own.
+[[nodiscard]] std::uint32_t function_of_program(const SampleProfile& samples, std::uint32_t node);
 
 // By function of the program: time in the kernel below it, without that of MPI and I/O calls.
 [[nodiscard]] std::vector<double> kernel_beneath(const SampleProfile& samples);

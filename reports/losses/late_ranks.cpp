@@ -313,7 +313,10 @@ class Lateness {
                          human_seconds(std::max(0.0, w_.shape->after)), places);
     }
     w_.add(code, ceiling, w_.shape->ranks, text + where_others_wait(w_.app, one));
-    if (w_.shape->shape == Shape::changed) may_be_a_processor(w_.shape->ranks);
+    if (one && runs_alone())
+      w_.out.back().advice = "Spread this work over all ranks, or do less of it: only this rank has it.";
+    else if (w_.shape->shape == Shape::changed)
+      may_be_a_processor(w_.shape->ranks);
   }
 
   const UnevenWork& w_;

@@ -75,7 +75,7 @@ LibraryWork library_work(const SampleProfile& s, bool (*is_of)(const SampledFunc
         f.symbol.empty() && parent != kNoParent && s.functions[s.tree.function[parent]].module == f.module;
     inside[i] = below || (is_of(f) && !in_entry);
     if (!inside[i]) continue;
-    callers[i] = below ? callers[parent] : parent == kNoParent ? kNoParent : s.tree.function[parent];
+    callers[i] = below ? callers[parent] : parent == kNoParent ? kNoParent : function_of_program(s, parent);
     if (f.kind != "code" || f.symbol == "(kernel)") continue;
     work.all += s.tree.self[i];
     of_function[s.tree.function[i]] += s.tree.self[i];

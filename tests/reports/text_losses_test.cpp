@@ -2,15 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 
-#include "reports/losses/losses.hpp"
+#include "tests/reports/losses_by_code.hpp"
 
 namespace ardoise::reports {
 namespace {
 
 using ::testing::HasSubstr;
+using testing::losses_by_code;
 
 // One rank that works for 10 s.
 Application one_rank() {
@@ -46,12 +46,6 @@ std::uint32_t add(Application& a, std::uint32_t parent, const std::string& symbo
   return static_cast<std::uint32_t>(tree.parent.size() - 1);
 }
 
-std::map<std::string, Loss> losses_in(const Application& a) {
-  std::map<std::string, Loss> found;
-  for (const Loss& loss : losses_of(RunView(a))) found[loss.code] = loss;
-  return found;
-}
-
 TEST(TextLosses, ConversionInLibrariesIsNamedWithAllThatItCalls) {
   constexpr const char *kC = "/lib/libc.so.6", *kFortran = "/lib/libgfortran.so.5", *kCxx = "/lib/libstdc++.so.6";
   Application a = one_rank();
@@ -66,7 +60,7 @@ TEST(TextLosses, ConversionInLibrariesIsNamedWithAllThatItCalls) {
   add(a, matmul, "", kFortran, 1);
   add(a, main, "std::ostream& std::ostream::_M_insert<double>(double)", kCxx, 1);
   add(a, main, "printf_statistics", "/bin/solver", 1);
-  const auto losses = losses_in(a);
+  const auto losses = losses_by_code(a);
   ASSERT_TRUE(losses.contains("io.text"));
   EXPECT_NEAR(losses.at("io.text").ceiling, 3 * 9.75 / 10, 1e-9) << "1 + 0.5, 0.25 + 0.25, 1";
   EXPECT_THAT(losses.at("io.text").text, HasSubstr("30 % of the CPU time"));
@@ -94,7 +88,7 @@ Application printing(double converting) {
 }
 
 TEST(TextLosses, FprintfThatConvertsIsNoSmallWrite) {
-  const auto converts = losses_in(printing(4.5)), writes = losses_in(printing(0.5));
+  const auto converts = losses_by_code(printing(4.5)), writes = losses_by_code(printing(0.5));
   ASSERT_TRUE(converts.contains("io.text"));
   EXPECT_FALSE(converts.contains("io.small"));
   EXPECT_NEAR(converts.at("io.text").ceiling, 4.5, 1e-9);

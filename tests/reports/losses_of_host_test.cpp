@@ -1,0 +1,114 @@
+// Losses of ranks that do not run: lack of processors, which own threads may cause, and sleep, which costs the others
+// no more than they wait; and paths on which records are missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/reports/losses_by_code.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::losses_by_code;
+
+PathPart& add_part(Application& a, const char* kind, double seconds) {
+  PathPart& part = a.waiting.critical_path.emplace_back();
+  part.kind = kind;
+  part.seconds = part.rank_seconds = seconds;
+  part.by_rank = {{0, seconds}};
+  return part;
+}
+
+// Two ranks for 10 s on a host of two processors, as long outside of MPI as the first threads use and await them.
+Application two_ranks(const std::vector<double>& cpu, const std::vector<double>& awaiting) {
+  Application a;
+  a.ranks = 2;
+  a.wall_seconds = 10;
+  a.hosts = {"node1"};
+  a.per_rank.host = {0, 0};
+  a.per_rank.host_processors = {2, 2};
+  a.per_rank.wall_seconds = {10, 10};
+  a.per_rank.mpi_seconds = a.per_rank.io_seconds = {0, 0};
+  a.per_rank.cpu_seconds = a.per_rank.process_cpu_seconds = cpu;
+  a.per_rank.waiting_seconds = awaiting;
+  a.per_rank.asleep_outside = {100, 100};
+  a.per_rank.asleep_inside = {0, 0};
+  a.waiting.critical_path_seconds = 10;
+  a.waiting.resolved_calls = 100;
+  a.waiting.per_rank.waiting_seconds = {0, 0};
+  return a;
+}
+
+TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
+  Application a = two_ranks({6, 6}, {4, 4});
+  add_part(a, "other", 4);
+  add_part(a, "computation", 6).symbol = "evolve";
+  EXPECT_TRUE(losses_by_code(a).contains("node.foreign")) << "two threads on two processors";
+
+  a.per_rank.process_cpu_seconds = {12, 6};
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.samples = 1000;
+  s.self = 18;
+  for (const char* symbol : {"main", "evolve", "clone3", "await_job"}) {
+    SampledFunction& f = s.functions.emplace_back();
+    f.symbol = symbol;
+    f.kind = "code";
+  }
+  s.tree.parent = {kNoParent, 0, kNoParent, 2};
+  s.tree.function = {0, 1, 2, 3};
+  s.tree.self = {0, 12, 0, 6};
+  const auto losses = losses_by_code(a);
+  ASSERT_TRUE(losses.contains("node.oversub"));
+  EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("1.5 threads for each processor"));
+  EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("6.00 s of CPU time in await_job"));
+}
+
+TEST(LossesOfHost, SleepCostsNoMoreThanOthersWait) {
+  Application a = two_ranks({2, 9}, {0, 0});
+  a.per_rank.mpi_seconds = {0, 1};
+  add_part(a, "other", 8);
+  add_part(a, "computation", 2).symbol = "deal";
+  a.waiting.per_rank.waiting_seconds = {0, 0.1};
+  EXPECT_FALSE(losses_by_code(a).contains("late.asleep") && losses_by_code(a).at("late.asleep").ceiling > 0.1);
+  a.waiting.per_rank.waiting_seconds = {0, 5};
+  ASSERT_TRUE(losses_by_code(a).contains("late.asleep"));
+  EXPECT_NEAR(losses_by_code(a).at("late.asleep").ceiling, 5, 0.01);
+}
+
+// 4 s of work and 4 s of a million small messages a rank; single records are missing on 6 of 10 s.
+TEST(LossesOfHost, APathWithoutRecordsIsFilledWithSums) {
+  Application a = two_ranks({4, 4}, {2, 2});
+  a.per_rank.mpi_seconds = {4, 4};
+  a.per_rank.asleep_outside = {0, 0};
+  FunctionProfile& function = a.mpi.emplace_back();
+  function.function = "MPI_Send";
+  function.category = "point-to-point";
+  function.calls = 2'000'000;
+  function.seconds = 8;
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "MPI_Send";
+  site.symbol = "hand_over";
+  site.calls = 2'000'000;
+  site.bytes = 16'000'000;
+  site.seconds = 8;
+  site.min_seconds = 1e-6;
+  site.ranks = 2;
+  add_part(a, "other", 8);
+  add_part(a, "computation", 1).symbol = "move";
+  PathPart& call = add_part(a, "mpi", 1);
+  call.function = "MPI_Send";
+  call.symbol = "hand_over";
+  const auto tiny = [&] {
+    return losses_by_code(a).contains("ovh.tiny") ? losses_by_code(a).at("ovh.tiny").ceiling : 0;
+  };
+  EXPECT_NEAR(tiny(), 1, 0.01) << "all records are there: the path is elsewhere";
+  a.waiting.unresolved.message_ends.folded = 1;
+  EXPECT_NEAR(tiny(), 4, 0.05);
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -2,9 +2,11 @@
 // Pure functions of the model; used by summary, findings, report and export.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/model.hpp"
@@ -15,6 +17,10 @@ namespace ardoise::reports {
 [[nodiscard]] std::string full_name(const SampledFunction& function);
 // Without parameters: "target::Solver::exchange_halo".
 [[nodiscard]] std::string short_name(const SampledFunction& function);
+// "__vfprintf_internal": "vfprintf_internal".
+[[nodiscard]] inline std::string_view without_underscores(std::string_view symbol) {
+  return symbol.substr(std::min(symbol.find_first_not_of('_'), symbol.size()));
+}
 // "assemble (heat.cpp:120)": with line_of().
 [[nodiscard]] std::string name_and_place(const SampleProfile& samples, std::size_t function);
 // A function's line with most time, else its first line; file "": unknown.

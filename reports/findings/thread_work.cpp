@@ -102,10 +102,12 @@ std::map<std::uint32_t, RankThreads> threads_of_ranks(const SampledThreads& t) {
 
 bool is_lock(const SampledFunction& f) {
   static constexpr auto kNames = std::to_array<std::string_view>(
-      {"pthread_mutex_lock", "pthread_mutex_unlock", "pthread_rwlock_", "pthread_spin_lock", "pthread_cond_wait",
-       "lll_lock", "__lll_lock", "___pthread_mutex_lock", "__pthread_mutex_"});
+      {"pthread_mutex_", "pthread_rwlock_", "pthread_spin_lock", "pthread_cond_wait", "lll_lock", "GOMP_critical_",
+       "GOMP_atomic_", "gomp_mutex_lock", "omp_set_", "omp_unset_", "kmpc_critical", "kmpc_end_critical",
+       "kmpc_set_lock", "kmpc_unset_lock"});
+  const std::string_view symbol = without_underscores(f.symbol);
   return f.kind == "code" &&
-         std::ranges::any_of(kNames, [&](std::string_view name) { return f.symbol.starts_with(name); });
+         std::ranges::any_of(kNames, [&](std::string_view name) { return symbol.starts_with(name); });
 }
 
 LockWork lock_work(const Application& a) {

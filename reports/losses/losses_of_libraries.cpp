@@ -43,8 +43,7 @@ bool is_text_conversion(const SampledFunction& f) {
   static constexpr auto kOfPython = std::to_array<std::string_view>(
       {"savetxt", "loadtxt", "genfromtxt", "strptime", "PyOS_double_to_string", "PyOS_string_to_double", "Py_dg_dtoa"});
   const auto begins = [&](const auto& names) {
-    const std::string_view symbol =
-        std::string_view(f.symbol).substr(std::min(f.symbol.find_first_not_of('_'), f.symbol.size()));
+    const std::string_view symbol = without_underscores(f.symbol);
     return std::ranges::any_of(names, [&](std::string_view name) { return symbol.starts_with(name); });
   };
   const auto contains = [&](std::string_view name) { return f.symbol.find(name) != std::string::npos; };
@@ -110,7 +109,7 @@ void find_library_losses(const RunView& view, std::vector<Loss>& out) {
   const SampleProfile& s = view.app.samples;
   if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kFewestSamples) return;
   name_library_work(view, "mem.alloc", "Memory is allocated and freed", is_memory_management, out);
-  name_library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
+  if (lock_work(view.app).matters) name_library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
   name_library_work(view, "io.text", "Numbers are turned into text, or text into numbers,", is_text_conversion, out);
 }
 

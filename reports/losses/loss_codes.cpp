@@ -142,6 +142,10 @@ const std::vector<LossCode>& loss_codes() {
        program},
       {"thr.uneven", "Threads end their parts at different times",
        "Let idle threads take work (schedule(dynamic) or schedule(guided)), or split it into equal parts.", program},
+      {"thr.fine", "Parallel regions of threads are too short",
+       "Make one region of several (omp parallel around the loop, omp for inside), or run short loops with one thread "
+       "(if clause).",
+       program},
       {"thr.lock", "Threads wait for locks", "Hold locks for a shorter time, or give each thread data of its own.",
        program},
       // The work itself.

@@ -42,6 +42,12 @@ double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankT
   return sum;
 }
 
+// Threads of a rank that were sampled; without samples there is no limit.
+double sampled_threads(const Application& a, std::size_t rank) {
+  const auto threads = std::ranges::count(a.samples.threads.rank, rank);
+  return threads > 0 ? static_cast<double>(threads) : a.samples.threads.rank.empty() ? 1e9 : 1;
+}
+
 // Threads that computed on the most crowded host ÷ its processors; 0: unknown.
 double runnable_per_processor(const RunView& view) {
   const Application& a = view.app;
@@ -56,7 +62,8 @@ double runnable_per_processor(const RunView& view) {
     const double process = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] : 0;
     const double first = rank < a.per_rank.cpu_seconds.size() ? a.per_rank.cpu_seconds[rank] : 0;
     const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
-    const double threads = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0 ? process / first : 1;
+    const bool several = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0;
+    const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
     cpu[host] += std::max((1 - asleep) * threads, process / wall);
     processors[host] = a.per_rank.host_processors[rank];
     most = std::max(most, cpu[host] / processors[host]);
@@ -252,19 +259,28 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
   if (view.mean_kernel < kBesideFiles * view.mean_io) return;
   const SampleProfile& s = view.app.samples;
   if (lock_work(view.app).matters) return;
-  const std::vector<double> beneath = kernel_beneath(s);
+  std::vector<double> beneath = kernel_beneath(s);
+  double all = 0, of_openmp = 0;  // which puts threads to sleep
+  for (std::size_t i = 0; i < beneath.size(); ++i) {
+    all += beneath[i];
+    if (!is_openmp(s.functions[i])) continue;
+    of_openmp += beneath[i];
+    beneath[i] = 0;
+  }
+  const double part = all > 0 ? 1 - of_openmp / all : 1;
   const auto most = std::ranges::max_element(beneath);
   const std::string place =
       most == beneath.end() || !(*most > 0)
           ? ""
           : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
-  out.push_back({.code = "mem.faults",
-                 .ceiling = view.path.kernel,
-                 .own_seconds = view.mean_kernel * view.app.ranks,
-                 .bucket = Bucket::kernel,
-                 .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
-                                     "outside MPI and file I/O{} (sampled)",
-                                     human_share(s.self > 0 ? view.mean_kernel * view.app.ranks / s.self : 0), place)});
+  out.push_back(
+      {.code = "mem.faults",
+       .ceiling = view.path.kernel * part,
+       .own_seconds = view.mean_kernel * view.app.ranks * part,
+       .bucket = Bucket::kernel,
+       .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
+                           "outside MPI and file I/O{} (sampled)",
+                           human_share(s.self > 0 ? part * view.mean_kernel * view.app.ranks / s.self : 0), place)});
 }
 
 }  // namespace

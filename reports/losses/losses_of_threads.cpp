@@ -72,6 +72,26 @@ void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Los
                            human_seconds(worst->total / (worst->possible / worst->busiest) / ranks))});
 }
 
+// The OpenMP library needs longer to start and end regions than the threads work in them. While one thread works
+// outside of regions the others may test for the next one.
+void fine_regions(const RunView& view, const ThreadWork& work, double threads, std::vector<Loss>& out) {
+  constexpr double kMoreThanWork = 5;  // less may be threads that lack processors, for which the others test
+  const SampleProfile& s = view.app.samples;
+  double locks = 0;
+  for (const SampledFunction& f : s.functions) locks += is_openmp(f) && is_lock(f) ? f.self : 0;
+  const double library = work.in_library - locks;
+  if (work.regions.empty() || library < kMoreThanWork * work.in_regions) return;
+  const double cost = std::max(0.0, library - work.outside * (threads - 1));
+  out.push_back(
+      {.code = "thr.fine",
+       .ceiling = cost / threads / view.app.ranks,
+       .own_seconds = cost,
+       .text = fmt::format("The OpenMP library uses {} of CPU time to start and end parallel regions, the threads "
+                           "{} for their work, most of it in {} (sampled)",
+                           human_seconds(library), human_seconds(work.in_regions),
+                           name_and_place(s, work.regions[0].function))});
+}
+
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
   const std::optional<TightBinding> found = tight_binding(view.app, work);
@@ -96,6 +116,7 @@ void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
   if (const double threads = working_threads(view.app, work); threads > 1 && out.size() == before) {
     serial_parts(view, work, threads, out);
     uneven_regions(view, work, out);
+    fine_regions(view, work, threads, out);
   }
 }
 

@@ -350,6 +350,23 @@ TEST(Losses, AThreadThatJoinsOthersLosesWhatTheseDo) {
   }
 }
 
+// Two threads that are 6 s in the OpenMP library and `in_region` seconds in a region of it.
+TEST(Losses, RegionsThatCostMoreThanTheirWorkAreTooShort) {
+  const auto ceiling = [](double in_region) {
+    Application a = joined_threads(4, 4);
+    SampleProfile& s = a.samples;
+    add_function(a, "axpy [OpenMP region 1]", in_region / 8);
+    add_function(a, "", 6. / 8);
+    s.functions.back().module = "/usr/lib/libgomp.so.1";
+    s.regions.functions = {0};
+    s.regions.total = {0, in_region / 2, in_region / 2};
+    const auto ceilings = ceilings_of(a);
+    return ceilings.contains("thr.fine") ? ceilings.at("thr.fine") : 0;
+  };
+  EXPECT_NEAR(ceiling(0.4), 3, 0.1) << "6 s by two threads";
+  EXPECT_EQ(ceiling(2), 0);
+}
+
 TEST(Losses, RanksThatDrawTasksWaitForTheLastOnes) {
   Application a = one_late_rank();
   CallSite counter;

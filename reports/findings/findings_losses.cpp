@@ -30,7 +30,8 @@ bool is_usual(const Loss& loss, double share) {
 // Ranks without a processor make calls longer, and others late: such losses may be theirs.
 bool may_be_load(const Loss& loss) {
   return loss.bucket == Bucket::processor || loss.bucket == Bucket::transfer || loss.code == "late.noise" ||
-         loss.code == "late.moving" || loss.code.starts_with("hub.") || loss.code.starts_with("chain.");
+         loss.code == "late.moving" || loss.code == "order.late_receiver" || loss.code.starts_with("hub.") ||
+         loss.code.starts_with("chain.");
 }
 
 // Share of the run. Losses that load does not make are as large without it, in a run that is shorter.

@@ -27,7 +27,7 @@ constexpr double kFarOff = 5;                 // times the median: outliers are 
 constexpr double kOfTheGrowth = 0.25;         // CPU time and I/O: less of it is the machine's
 constexpr double kMoreBytes = 1.25;           // of a round that is longer for its messages
 constexpr double kOfTheSeries = 0.5;       // in several slow rounds: these are the work, the others are not the usual
-constexpr double kCrowded = 0.1;           // waiting for a processor ÷ computing
+constexpr double kCrowded = 0.1;           // waiting for a processor ÷ computing, or asleep
 constexpr double kOutsideOfTheLoop = 0.1;  // of the run
 
 std::string as_factor(double factor) {
@@ -45,7 +45,8 @@ std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::siz
 // On a crowded machine: rounds take longer without more CPU time, I/O or bytes.
 bool is_of_the_machine(const Facts& facts, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
-  const bool is_crowded = facts.efficiency.waiting_share > kCrowded * facts.efficiency.computing_share;
+  const Efficiency& e = facts.efficiency;
+  const bool is_crowded = e.waiting_share > kCrowded * (e.computing_share + e.blocked_share);
   if (!is_crowded || s.functions.empty() || s.ranks == 0) return false;
   std::vector<double> bytes(s.seconds.size(), 0.0), work = s.io_seconds;
   for (const SnapshotCalls& each : s.calls) {

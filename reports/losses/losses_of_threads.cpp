@@ -34,7 +34,7 @@ void serial_parts(const RunView& view, const ThreadWork& work, double threads, s
     used += threads_of_rank.of_all;
   }
   const bool idle = possible > 0 && used - work.in_library < 0.7 * possible;
-  if (!idle || !(work.of_hottest > 0) || !view.on_device.empty()) return;  // or they wait for a device
+  if (!idle || !(work.of_hottest > 0) || view.devices_work()) return;  // threads wait for a device
   // Outside of regions one thread of a rank works.
   const double serial = work.outside / view.app.ranks;
   out.push_back(
@@ -95,7 +95,7 @@ void fine_regions(const RunView& view, const ThreadWork& work, double threads, s
 // More threads than processors in the affinity mask of the rank, on a host with more processors.
 void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
   const std::optional<TightBinding> found = tight_binding(view.app, work);
-  if (!found || !view.on_device.empty()) return;  // threads that sleep need no processor
+  if (!found || view.devices_work()) return;  // threads that sleep need no processor
   const auto [threads, processors, narrow, of_host] = *found;
   out.push_back({.code = "node.bind",
                  .ceiling = view.path_work * (1 - static_cast<double>(processors) / threads),

@@ -77,6 +77,8 @@ struct RunView {
   [[nodiscard]] double share(double seconds) const { return run > 0 ? seconds / run : 0; }
   // s; at least a tenth of the run.
   [[nodiscard]] double run_without_load() const { return std::max(run - path.processor, 0.1 * run); }
+  // Much of the ranks' work is that of devices.
+  [[nodiscard]] bool devices_work() const { return share(mean_on_device) > 0.1; }
   [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
 };
 

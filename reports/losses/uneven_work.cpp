@@ -73,7 +73,7 @@ UnevenWork::UnevenWork(const RunView& of, const PythonObjects& of_python, std::v
   for (const RankTime& time : view.times) useful.push_back(time.computing);
   slowest = static_cast<std::uint32_t>(std::ranges::max_element(useful) - useful.begin());
   if (shape && !std::ranges::binary_search(shape->in_step, slowest)) shape.reset();
-  if (shape && view.on_device.empty() && view.path.processor > kDisturbed * shape->imbalance) judge_by_cpu();
+  if (shape && !view.devices_work() && view.path.processor > kDisturbed * shape->imbalance) judge_by_cpu();
   if (shape && shape->series->ranks_per_group > 1) keep_late_ranks(shape->ranks, late_ranks());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 
 #include "reports/findings/findings.hpp"
@@ -137,8 +138,11 @@ std::optional<TightBinding> tight_binding(const Application& a, const ThreadWork
   const RankSummary& r = a.per_rank;
   TightBinding found;
   found.threads = std::max(work.least_working, work.regions.empty() ? 0 : work.regions[0].threads);
-  bool own = a.ranks == 1;  // not all ranks of a host have the same processors
+  bool own = a.ranks == 1;                       // not all ranks of a host have the same processors
+  std::map<std::uint32_t, std::uint32_t> given;  // processors by host
+  for (std::size_t i = 0; i < r.processors.size(); ++i) given[i < r.host.size() ? r.host[i] : 0] += r.processors[i];
   for (std::size_t i = 0; i < r.processors.size(); ++i) {
+    if (given[i < r.host.size() ? r.host[i] : 0] >= r.host_processors[i]) continue;  // none is left
     own = own || r.first_processor[i] != r.first_processor[0] || r.processors[i] != r.processors[0];
     if (r.processors[i] == 0 || r.processors[i] >= r.host_processors[i] || r.processors[i] >= found.threads) continue;
     ++found.ranks;

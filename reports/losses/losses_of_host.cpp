@@ -81,7 +81,7 @@ std::string work_of_other_threads(const Application& a) {
     const std::uint32_t parent = s.tree.parent[i], function = s.tree.function[i];
     const std::string& symbol = s.functions[function].symbol;
     other[i] = parent == kNoParent ? symbol.starts_with("clone") || symbol == "start_thread" : other[parent];
-    if (other[i] && is_code(s.functions[function])) seconds[function] += s.tree.self[i];
+    if (other[i] && s.functions[function].kind != "tool") seconds[function] += s.tree.self[i];
   }
   const auto most = std::ranges::max_element(seconds);
   if (s.unit != "seconds" || most == seconds.end() || *most < kMuch * s.self) return "";
@@ -232,18 +232,17 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   }
   const double most = std::min(seconds, waiting_of_others(view, ranks));
   if (view.share(most) < kMeaningful) return;
-  const CallSite* tests = frequent_test(a);
+  const CallSite* const tests = tests_between_sleep(a, ranks.size());
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
                   ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
                   ranks.size() == 1 ? "" : " each");
-  if (tests != nullptr && 2 * ranks.size() >= tests->ranks) {
+  if (tests != nullptr) {
     text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
                         in_sentence(tests->function), in_sentence(name_of(*tests)));
-  } else {
-    tests = nullptr;
-    if (2 * ranks.size() < a.ranks) text += where_others_wait(a, ranks.size() == 1);
+  } else if (2 * ranks.size() < a.ranks) {
+    text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back({.code = tests != nullptr ? "poll.sleep" : "late.asleep",
                  .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all) : seconds),

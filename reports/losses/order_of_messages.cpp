@@ -32,7 +32,7 @@ class Order {
     if (worst->waiting_seconds < kOrder * at_site || w_.view.share(ceiling) < kWorthNaming ||
         (worst->awaited_seconds > kOneSender * worst->waiting_seconds &&
          (w_.view.share(ceiling) < kOrderOfOne ||
-          worst->waiting_seconds < kOfAllWaits * w_.waits.all)))  // else a chain
+          worst->waiting_seconds < kOfAllWaits * waits_of(*worst))))  // else a chain
       return {};
     return Loss{.code = "order.recv",
                 .ceiling = ceiling,
@@ -40,6 +40,20 @@ class Order {
                                     capitalised(w_.waiters(*worst)), worst->waiters == 1 ? "waits" : "wait",
                                     human_seconds(of_rank), name_of_site(*worst)),
                 .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}};
+  }
+
+  // All waiting; if one rank receives nearly all messages, its own: the others wait for it.
+  [[nodiscard]] double waits_of(const WaitSite& site) const {
+    constexpr double kOfAll = 0.9;
+    const std::vector<double>& seconds = w_.app.waiting.per_rank.waiting_seconds;
+    double all = 0, to_it = 0;
+    for (const Edge& edge : w_.app.edges) {
+      if (edge.source == edge.target) continue;
+      all += static_cast<double>(edge.messages);
+      to_it += edge.target == site.first_waiter ? static_cast<double>(edge.messages) : 0;
+    }
+    const bool receives_all = site.waiters == 1 && w_.app.ranks > 2 && to_it > kOfAll * all;
+    return receives_all && site.first_waiter < seconds.size() ? seconds[site.first_waiter] : w_.waits.all;
   }
 
   // A rank waits for the last of several messages, then works on all of them.

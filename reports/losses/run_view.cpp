@@ -238,9 +238,8 @@ std::vector<double> device_times(const Application& a, const std::vector<RankTim
   }
   const auto asleep = static_cast<std::size_t>(
       std::ranges::count_if(times, [&](const RankTime& t) { return t.blocked >= kAlsoAsleep * most; }));
-  const CallSite* const tests = frequent_test(a);
   if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
-      io_of_other_threads(a) > kOfSleep * all || (tests != nullptr && 2 * asleep >= tests->ranks))
+      io_of_other_threads(a) > kOfSleep * all || tests_between_sleep(a, asleep) != nullptr)
     return {};
   std::vector<double> seconds;
   for (const RankTime& time : times) seconds.push_back(time.blocked);
@@ -368,15 +367,18 @@ double io_of_other_threads(const Application& a) {
   return seconds;
 }
 
-const CallSite* frequent_test(const Application& a) {
+const CallSite* tests_between_sleep(const Application& a, std::size_t asleep) {
   constexpr double kFewest = 10;  // of a rank
   const CallSite* most = nullptr;
+  std::size_t ranks = 0;
   for (const CallSite& site : a.call_sites) {
     if (!tests_for_messages(site.function) || static_cast<double>(site.calls) < kFewest * std::max(site.ranks, 1u))
       continue;
+    ranks += site.ranks;
     if (most == nullptr || site.calls > most->calls) most = &site;
   }
-  return most;
+  ranks = std::min<std::size_t>(ranks, a.ranks);
+  return 2 * asleep >= ranks && 2 * ranks > asleep ? most : nullptr;
 }
 
 double bytes_of_call(const CallSite& site) {

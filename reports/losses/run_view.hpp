@@ -94,8 +94,8 @@ template <class Place, class Other>
 // s of all ranks: file I/O in threads other than the first; 0: not known.
 [[nodiscard]] double io_of_other_threads(const Application& application);
 
-// A call in which ranks test for messages often; nullptr: there is none.
-[[nodiscard]] const CallSite* frequent_test(const Application& application);
+// The calls with most tests for messages, if about as many ranks test often as sleep; else nullptr.
+[[nodiscard]] const CallSite* tests_between_sleep(const Application& application, std::size_t asleep);
 
 // Mean bytes of its calls.
 [[nodiscard]] double bytes_of_call(const CallSite& site);

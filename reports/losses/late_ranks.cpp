@@ -21,7 +21,8 @@ constexpr double kNearlyAll = 0.9;       // of the work in a function
 constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
 constexpr double kSlowProcessor = 1.25;  // work of a rank ÷ mean of the others: differences between processors
 constexpr double kLeastInTurn = 0.1;     // a reduction and a broadcast make ranks wait in turn, too
-constexpr double kOtherWork = 2;         // likewise in one function: other work, or other data
+constexpr const char* kOfItsOwn = "Spread this work over all ranks, or do less of it: only this rank has it.";
+constexpr double kOtherWork = 2;  // likewise in one function: other work, or other data
 
 class Lateness {
  public:
@@ -50,7 +51,11 @@ class Lateness {
                                         in_sentence(w_.app.hosts[w_.app.per_rank.host[w_.slowest]]));
     // A few ranks have less than the rest: parts of work may not be divisible.
     if (4 * ranks.size() >= 3 * std::size_t{w_.app.ranks}) w_.out.back().is_usual = true;
-    may_be_a_processor(ranks);
+    if (one && runs_alone()) {
+      w_.out.back().advice = kOfItsOwn;
+    } else {
+      may_be_a_processor(ranks);
+    }
   }
 
   void late_by_chance(double ceiling, bool beside) {
@@ -314,7 +319,7 @@ class Lateness {
     }
     w_.add(code, ceiling, w_.shape->ranks, text + where_others_wait(w_.app, one));
     if (one && runs_alone())
-      w_.out.back().advice = "Spread this work over all ranks, or do less of it: only this rank has it.";
+      w_.out.back().advice = kOfItsOwn;
     else if (w_.shape->shape == Shape::changed)
       may_be_a_processor(w_.shape->ranks);
   }

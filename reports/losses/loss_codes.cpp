@@ -62,6 +62,10 @@ const std::vector<LossCode>& loss_codes() {
       {"rma.lock", "Ranks wait for the lock of a window",
        "Replace lock and update by an atomic operation (MPI_Fetch_and_op), or spread the data over several ranks.",
        program},
+      {"rma.progress", "One-sided operations wait for a target that works",
+       "Let the target call MPI from time to time in its work (MPI_Iprobe), put the data on a rank that does not "
+       "compute, or allocate the window with MPI_Win_allocate; make fewer of these operations.",
+       program},
       // Progress and order of transfers.
       {"prog.false_overlap", "A transfer is started and waited for at once",
        "Move the wait behind work that does not need the data.", program},

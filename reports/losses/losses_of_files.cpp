@@ -178,6 +178,12 @@ class FileLosses {
     if (times_.text > kMost * times_.all) return text(1, {rank});
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
     const bool few_bytes = times_.bytes < kSmallRequest * std::max(times_.data_calls, times_.opens);
+    if (small && bytes_read() > kMost * times_.bytes)
+      return add(
+          "io.small",
+          fmt::format("{} reads {} times, {} each on average, for {}{}{}", who, human_count(times_.data_calls),
+                      mean_request(), human_seconds(seconds), site_of(times_.mover), where_others_wait(a_, true)),
+          {rank});
     if (small || (few_bytes && times_.sync + times_.metadata > kMost * times_.all)) {
       return add(
           "io.log",
@@ -190,6 +196,12 @@ class FileLosses {
         fmt::format("{} does the file I/O, {} in {}{}{}", who, human_bytes(times_.bytes), human_seconds(seconds),
                     site_of(times_.mover), where_others_wait(a_, true)),
         {rank}, 1 - 1.0 / a_.ranks);
+  }
+
+  [[nodiscard]] double bytes_read() const {
+    double bytes = times_.bytes;
+    for (const FunctionProfile& f : a_.posix) bytes -= static_cast<double>(f.bytes_sent);
+    return bytes;
   }
 
   void metadata(double part) {
@@ -313,6 +325,21 @@ class FileLosses {
         {}, part);
   }
 
+  [[nodiscard]] static double best_rate(const PathCall& call) {
+    return call.site == nullptr || call.site->min_seconds <= 0 ? 0 : call.bytes_per_call / call.site->min_seconds;
+  }
+  // The program describes pieces to MPI, and its fastest write of many bytes is slow.
+  [[nodiscard]] bool through_pieces(const PathCall& call) const {
+    constexpr double kFewestBytes = 64 * 1024, kSlow = 0.3e9;  // bytes; bytes a second
+    const auto calls = [&](auto... names) {
+      return std::ranges::any_of(a_.mpi,
+                                 [&](const FunctionProfile& f) { return (f.function.starts_with(names) || ...); });
+    };
+    return call.part->function.find("write") != std::string::npos && call.bytes_per_call > kFewestBytes &&
+           best_rate(call) > 0 && best_rate(call) < kSlow && calls("MPI_File_set_view") &&
+           calls("MPI_Type_vector", "MPI_Type_indexed", "MPI_Type_create_");
+  }
+
   void mpi_io(const PathCall& call) {
     const bool collective = call.part->function.find("_all") != std::string::npos ||
                             call.part->function.find("_ordered") != std::string::npos;
@@ -323,6 +350,18 @@ class FileLosses {
                        : !collective && a_.ranks > 1 ? "io.independent"
                        : small                       ? "io.small"
                                                      : "io.volume";
+    if (!collective && !small && moves && through_pieces(call)) {
+      out_.push_back(
+          {.code = "io.independent",
+           .ceiling = call.seconds,
+           .own_seconds = call.wait_free,
+           .bucket = Bucket::transfer,
+           .text = fmt::format("{} of a rank to {}, {} each on average, write through a view "
+                               "(MPI_File_set_view) whose pieces go to the file one by one: {}/s at best",
+                               human_counted(std::round(call.calls_per_rank), "call"), name_of_call(a_, call),
+                               human_bytes(call.bytes_per_call), human_bytes(best_rate(call)))});
+      return;
+    }
     if (!small && moves) code = call.part->function.find("write") != std::string::npos ? "io.checkpoint" : "io.volume";
     out_.push_back(
         {.code = code,

@@ -37,16 +37,6 @@ void lock(const CostlyCalls& c, const PathCall& call) {
                     c.calls_in_words(call), human_seconds(call.site == nullptr ? 0 : call.site->mean_seconds)));
 }
 
-// An operation on the window of another rank that mostly takes long, and at least hardly any time: that rank works, and
-// does not enter MPI.
-bool awaits_target(const CostlyCalls& c, const PathCall& call) {
-  constexpr double kLong = 0.5e-3, kOfLeast = 100;  // s; ÷ shortest call
-  return c.app.ranks > 1 && call.site != nullptr && call.calls_per_rank > 0 &&
-         starts_with_any(call.part->function, {"MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Get_accumulate",
-                                               "MPI_Win_flush", "MPI_Rget"}) &&
-         call.site->mean_seconds > std::max(kLong, kOfLeast * call.site->min_seconds);
-}
-
 // A barrier is needless beside another collective that waits for all ranks, unless it guards files or windows. Returns
 // that other one, or nullptr.
 const CallSite* barrier(const CostlyCalls& c, const PathCall& call) {
@@ -82,13 +72,9 @@ void judge(const CostlyCalls& c, CostlyMessages& messages, const PathCall& call)
                                  "MPI_Win_free", "MPI_Type_", "MPI_Group_", "MPI_Comm_idup"}))
     return c.add("ovh.create", call,
                  fmt::format("{}: {} in all", capitalised(c.calls_in_words(call)), human_seconds(call.seconds)));
-  if (awaits_target(c, call))
-    return c.add(
-        "rma.progress", call,
-        fmt::format("Operations on windows wait until their target, which works, enters MPI: {}, of {} each, at "
-                    "least {}",
-                    c.calls_in_words(call), human_seconds(call.site->mean_seconds),
-                    human_seconds(call.site->min_seconds)));
+  if (c.app.ranks > 1 && call.site != nullptr && awaits_target(*call.site))
+    return c.add("rma.progress", call,
+                 fmt::format("{}: {}{}", kAwaitTarget, c.calls_in_words(call), durations(*call.site)));
   if (function == "MPI_Probe" || function == "MPI_Mprobe") return probe(c, call);
   if (kind == "collective") return name_collective(c, call);
   if (c.is_message(call) || kind == "wait") return messages.name(call);
@@ -140,6 +126,17 @@ void name_calls(const CostlyCalls& c, const PathCall& call) {
     c.out.back().advice =
         "Put or get whole blocks, and all of them between two synchronisations of the window (MPI_Win_fence, "
         "MPI_Win_flush).";
+}
+
+bool awaits_target(const CallSite& site) {
+  constexpr double kLong = 0.5e-3, kOfLeast = 100;  // s; ÷ shortest call
+  return starts_with_any(site.function, {"MPI_Fetch_and_op", "MPI_Compare_and_swap", "MPI_Get_accumulate",
+                                         "MPI_Win_flush", "MPI_Rget"}) &&
+         site.mean_seconds > std::max(kLong, kOfLeast * site.min_seconds);
+}
+
+std::string durations(const CallSite& site) {
+  return fmt::format(", of {} each, at least {}", human_seconds(site.mean_seconds), human_seconds(site.min_seconds));
 }
 
 bool starts_with_any(const std::string& name, std::initializer_list<const char*> begins) {

@@ -163,16 +163,22 @@ double pauses_too_long(const Application& a, const CallSite& tests, double aslee
   return messages > 0 ? messages / a.ranks * pause : asleep;
 }
 
-// The longest waiting of a rank that is none of these: their sleep costs the others no more. All ranks sleep: no limit.
+// Their sleep costs the others no more than these wait for them, and no more than one of them waits. All ranks sleep:
+// no limit.
 double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& asleep) {
-  const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
-  if (asleep.size() == view.times.size() || waiting.size() != view.times.size() || view.unknown_waits > kAlso)
+  const std::vector<double>&waiting = view.app.waiting.per_rank.waiting_seconds,
+        &caused = view.app.waiting.per_rank.caused_seconds;
+  if (asleep.size() == view.times.size() || waiting.size() != view.times.size() || caused.size() != waiting.size() ||
+      view.unknown_waits > kAlso)
     return view.run;
-  double longest = 0;
+  double longest = 0, for_them = 0;
   for (std::uint32_t rank = 0; rank < waiting.size(); ++rank) {
-    if (!std::ranges::binary_search(asleep, rank)) longest = std::max(longest, waiting[rank]);
+    if (std::ranges::binary_search(asleep, rank))
+      for_them += caused[rank];
+    else
+      longest = std::max(longest, waiting[rank]);
   }
-  return longest;
+  return std::min(longest, for_them);
 }
 
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/findings/findings.hpp"
+#include "reports/losses/costly_calls.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/words.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::reports {
 namespace {
@@ -41,6 +44,19 @@ double waits_for_receivers(const UnevenWork& work) {
     if (site.pattern == "late_receiver") longest = std::max(longest, site.waiting_seconds / std::max(site.waiters, 1u));
   }
   return longest;
+}
+
+// Ranks have less work than the one whose windows they access, since their operations wait for it.
+bool name_awaited_target(const UnevenWork& work, double ceiling) {
+  for (const CallSite& site : work.app.call_sites) {
+    if (!awaits_target(site) || site.seconds < kExplainsLoss * ceiling * work.app.ranks) continue;
+    work.add("rma.progress", ceiling, {},
+             fmt::format("{}: {} to {}, called from {}{}", kAwaitTarget,
+                         human_counted(static_cast<double>(site.calls), "call"), in_sentence(site.function),
+                         in_sentence(name_of(site)), durations(site)));
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -146,7 +162,7 @@ void find_uneven_work(const RunView& view, const PythonObjects& objects, std::ve
   left -= name_order_of_messages(work, left);
   // With a lock, who works is who has it.
   if (work.waits.locks > 0.5 * work.waits.all) return name_dependence(work, left, false);
-  if (name_tasks(work, left)) return;
+  if (name_awaited_target(work, left) || name_tasks(work, left)) return;
   // Uneven work of ranks that wait for each other after each round; the rest is dependence.
   const double of_totals = std::max(0.0, work.useful[work.slowest] - view.mean_work);
   double uneven = std::min(left, work.shape ? work.shape->imbalance : of_totals);

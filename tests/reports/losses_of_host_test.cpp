@@ -38,7 +38,7 @@ Application two_ranks(const std::vector<double>& cpu, const std::vector<double>&
   a.per_rank.asleep_inside = {0, 0};
   a.waiting.critical_path_seconds = 10;
   a.waiting.resolved_calls = 100;
-  a.waiting.per_rank.waiting_seconds = {0, 0};
+  a.waiting.per_rank.waiting_seconds = a.waiting.per_rank.caused_seconds = {0, 0};
   return a;
 }
 
@@ -75,6 +75,8 @@ TEST(LossesOfHost, SleepCostsNoMoreThanOthersWait) {
   a.waiting.per_rank.waiting_seconds = {0, 0.1};
   EXPECT_FALSE(losses_by_code(a).contains("late.asleep") && losses_by_code(a).at("late.asleep").ceiling > 0.1);
   a.waiting.per_rank.waiting_seconds = {0, 5};
+  EXPECT_FALSE(losses_by_code(a).contains("late.asleep")) << "it does not wait for the one that sleeps";
+  a.waiting.per_rank.caused_seconds = {5, 0};
   ASSERT_TRUE(losses_by_code(a).contains("late.asleep"));
   EXPECT_NEAR(losses_by_code(a).at("late.asleep").ceiling, 5, 0.01);
 }

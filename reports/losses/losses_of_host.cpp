@@ -18,6 +18,8 @@ namespace {
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
 constexpr double kMostlyAwake = 0.2;     // of its time asleep
+constexpr double kMostlyAsleep = 0.5;    // likewise: its CPU time tells what it needs
+constexpr double kInaccuracy = 0.2;      // processors
 constexpr double kOtherThreads = 1.2;    // CPU time of a rank ÷ that of its first thread: others work as well
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
@@ -64,9 +66,13 @@ double runnable_per_processor(const RunView& view) {
     const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
     const bool several = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0;
     const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
-    cpu[host] += std::max((1 - asleep) * threads, process / wall);
+    cpu[host] += std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
     processors[host] = a.per_rank.host_processors[rank];
-    most = std::max(most, cpu[host] / processors[host]);
+  }
+  for (std::size_t host = 0; host < cpu.size(); ++host) {
+    if (processors[host] <= 0) continue;
+    const bool enough = cpu[host] <= processors[host] + kInaccuracy;
+    most = std::max(most, (enough ? std::min(cpu[host], processors[host]) : cpu[host]) / processors[host]);
   }
   return most;
 }

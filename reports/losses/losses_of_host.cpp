@@ -50,12 +50,7 @@ double sampled_threads(const Application& a, std::size_t rank) {
   return threads > 0 ? static_cast<double>(threads) : a.samples.threads.rank.empty() ? 1e9 : 1;
 }
 
-// A small part of a processor is an inaccuracy.
-double for_each_processor(double threads, double processors) {
-  return (threads <= processors + kInaccuracy ? std::min(threads, processors) : threads) / processors;
-}
-
-// Threads that computed ÷ processors, on the most crowded host, or of a rank that may use few of them; 0: unknown.
+// Threads that computed on the most crowded host ÷ its processors; 0: unknown.
 double runnable_per_processor(const RunView& view) {
   const Application& a = view.app;
   std::vector<double> cpu(a.hosts.size()), processors(a.hosts.size());
@@ -73,13 +68,11 @@ double runnable_per_processor(const RunView& view) {
     const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
     cpu[host] += std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
     processors[host] = a.per_rank.host_processors[rank];
-    // The rank's threads may share fewer processors than the host has.
-    const double own = rank < a.per_rank.processors.size() ? a.per_rank.processors[rank] : 0;
-    if (own > 0 && own < processors[host])
-      most = std::max(most, for_each_processor(1 - asleep + std::max(0.0, process - first) / wall, own));
   }
   for (std::size_t host = 0; host < cpu.size(); ++host) {
-    if (processors[host] > 0) most = std::max(most, for_each_processor(cpu[host], processors[host]));
+    if (processors[host] <= 0) continue;
+    const bool enough = cpu[host] <= processors[host] + kInaccuracy;
+    most = std::max(most, (enough ? std::min(cpu[host], processors[host]) : cpu[host]) / processors[host]);
   }
   return most;
 }
@@ -122,7 +115,7 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                           sum_over(ranks, view.times, &RankTime::mpi_without_processor)) /
                          static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
-           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor that they may use{}", load,
+           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load,
                                     work_of_other_threads(a))
            : load > 0 ? "; the host has a processor for each of this program's threads: other programs run there"
            : few      ? where_others_wait(a, ranks.size() == 1)

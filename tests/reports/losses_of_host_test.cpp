@@ -63,7 +63,7 @@ TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   s.tree.self = {0, 12, 0, 6};
   const auto losses = losses_by_code(a);
   ASSERT_TRUE(losses.contains("node.oversub"));
-  EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("1.5 threads for each processor that they may use"));
+  EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("1.5 threads for each processor"));
   EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("6.00 s of CPU time in await_job"));
 }
 

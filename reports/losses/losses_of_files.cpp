@@ -357,7 +357,7 @@ class FileLosses {
            .own_seconds = call.wait_free,
            .bucket = Bucket::transfer,
            .text = fmt::format("{} of a rank to {}, {} each on average, write through a view "
-                               "(MPI_File_set_view) whose pieces go to the file one by one: {}/s at best",
+                               "(MPI_File_set_view) whose pieces may go to the file one by one: {}/s at best",
                                human_counted(std::round(call.calls_per_rank), "call"), name_of_call(a_, call),
                                human_bytes(call.bytes_per_call), human_bytes(best_rate(call)))});
       return;

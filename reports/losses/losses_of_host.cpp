@@ -101,6 +101,7 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   const Application& a = view.app;
   const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::waiting);
   const double load = runnable_per_processor(view), all = total(view.times, &RankTime::waiting);
+  const std::string other_threads = load > 1 ? work_of_other_threads(a) : "";
   const bool few = 2 * ranks.size() < a.ranks;
   const bool foreign = load > 0 ? load <= 1 : few;
   out.push_back(
@@ -115,13 +116,13 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                           sum_over(ranks, view.times, &RankTime::mpi_without_processor)) /
                          static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
-           load > 1   ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load,
-                                    work_of_other_threads(a))
+           load > 1
+               ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load, other_threads)
            : load > 0 ? "; the host has a processor for each of this program's threads: other programs run there"
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
        .ranks = few ? ranks : std::vector<std::uint32_t>{}});
-  if (load > 1 && !work_of_other_threads(a).empty())
+  if (!other_threads.empty())
     out.back().advice =
         "Start fewer ranks or threads on each host. If such a thread only waits for work, let it sleep (a condition "
         "variable) in place of testing again and again.";
@@ -172,8 +173,8 @@ double pauses_too_long(const Application& a, const CallSite& tests, double aslee
 // Their sleep costs the others no more than these wait for them, and no more than one of them waits. All ranks sleep:
 // no limit.
 double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& asleep) {
-  const std::vector<double>&waiting = view.app.waiting.per_rank.waiting_seconds,
-        &caused = view.app.waiting.per_rank.caused_seconds;
+  const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
+  const std::vector<double>& caused = view.app.waiting.per_rank.caused_seconds;
   if (asleep.size() == view.times.size() || waiting.size() != view.times.size() || caused.size() != waiting.size() ||
       view.unknown_waits > kAlso)
     return view.run;
@@ -279,6 +280,7 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
     beneath[i] = 0;
   }
   const double part = all > 0 ? 1 - of_openmp / all : 1;
+  if (view.share(view.path.kernel * part) < kMeaningful) return;
   const auto most = std::ranges::max_element(beneath);
   const std::string place =
       most == beneath.end() || !(*most > 0)

@@ -190,8 +190,7 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
   const bool grows = last > first;
   const double least = std::min(first, last), most = std::max(first, last);
   if (!(least > 0) || most / least < kTrend) return;
-  if (is_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back()))
-    return;
+  if (is_of_the_machine(facts, s, grows ? parts.back() : parts.front(), grows ? parts.front() : parts.back())) return;
   double cost = 0;
   for (std::size_t i = begin; i < end; ++i)
     cost += std::max(0.0, seconds[i] - least) * static_cast<double>(s.rounds[i]);

@@ -1,9 +1,9 @@
 // A program whose every number can be counted by hand: each rank sends `rounds` messages of 1,000 bytes to the next one
 // and joins one MPI_Allreduce of 8 bytes in every tenth round.
 //   ring_program ROUNDS [exit STATUS | signal NUMBER | late FILE | held FILE]
-// exit: rank 0 ends with this status after MPI_Finalize; signal: rank 0 kills itself before; late FILE: every rank works
-// on for half a second after MPI_Finalize and then appends a byte to FILE; held FILE: the same, but every rank first
-// appends a byte to FILE.begun and begins when FILE exists.
+// exit: rank 0 ends with this status after MPI_Finalize; signal: rank 0 kills itself before; late FILE: every rank
+// works on for half a second after MPI_Finalize and then appends a byte to FILE; held FILE: the same, but every rank
+// first appends a byte to FILE.begun and begins when FILE exists.
 #include <mpi.h>
 
 #include <chrono>

@@ -178,16 +178,11 @@ class FileLosses {
     if (times_.text > kMost * times_.all) return text(1, {rank});
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
     const bool few_bytes = times_.bytes < kSmallRequest * std::max(times_.data_calls, times_.opens);
-    if (small && bytes_read() > kMost * times_.bytes)
-      return add(
-          "io.small",
-          fmt::format("{} reads {} times, {} each on average, for {}{}{}", who, human_count(times_.data_calls),
-                      mean_request(), human_seconds(seconds), site_of(times_.mover), where_others_wait(a_, true)),
-          {rank});
+    const bool reads = small && bytes_read() > kMost * times_.bytes;
     if (small || (few_bytes && times_.sync + times_.metadata > kMost * times_.all)) {
       return add(
-          "io.log",
-          fmt::format("{} writes or reads {} times, {} each on average, for {}{}{}", who,
+          reads ? "io.small" : "io.log",
+          fmt::format("{} {} {} times, {} each on average, for {}{}{}", who, reads ? "reads" : "writes or reads",
                       human_count(times_.data_calls), mean_request(), human_seconds(seconds),
                       site_of(times_.mover != nullptr ? times_.mover : times_.opener), where_others_wait(a_, true)),
           {rank});

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "reports/text/python_files.hpp"
 #include "tests/reports/losses_by_code.hpp"
 
 namespace ardoise::reports {
@@ -94,6 +95,16 @@ TEST(TextLosses, FprintfThatConvertsIsNoSmallWrite) {
   EXPECT_NEAR(converts.at("io.text").ceiling, 4.5, 1e-9);
   EXPECT_FALSE(writes.contains("io.text"));
   EXPECT_TRUE(writes.contains("io.small"));
+}
+
+TEST(PythonFiles, LibrariesThatMostProgramsUseAreNoFilesOfTheProgram) {
+  for (const char* library :
+       {"/usr/lib/python3.11/_strptime.py", "/usr/lib/python3/dist-packages/numpy/core/numeric.py",
+        "/opt/v/lib/python3.12/site-packages/mpi4py/util.py", "<__array_function__ internals>"})
+    EXPECT_TRUE(is_python_library(library)) << library;
+  for (const char* own :
+       {"/home/me/solver.py", "/usr/lib/python3/dist-packages/gpaw/scf.py", "<string>", "<stdin>", ""})
+    EXPECT_FALSE(is_python_library(own)) << own;
 }
 
 }  // namespace

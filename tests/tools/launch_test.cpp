@@ -212,6 +212,27 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
   EXPECT_THAT(result.output, HasSubstr("2 of 2 processes of ring_program ended without finishing their measurement"));
 }
 
+// An analyzer that reads nothing for longer than --finalize-timeout, where MPI_Finalize waits for all of the launch.
+TEST_F(LaunchTest, AHeldAnalyzerLosesNothingWhereFinalizeWaitsForIt) {
+  ::setenv("OMPI_MCA_async_mpi_finalize", "0", 1);
+  const auto late = (folder_ / "late").string();
+  std::jthread stopper([&] {
+    const pid_t analyzer = running_analyzer();
+    for (std::error_code none; fs::file_size(late + ".begun", none) != 2 || none; ::usleep(1000)) continue;
+    ::kill(analyzer, SIGSTOP);
+    std::ofstream{late};
+    ::usleep(2'000'000);
+    ::kill(analyzer, SIGCONT);
+  });
+  const auto result =
+      ardoise({"--finalize-timeout", "0.2", "--policy", "block"}, {"-n", "2", RING, "2000", "held", late});
+  ::unsetenv("OMPI_MCA_async_mpi_finalize");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("took nothing")));
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 2000);
+}
+
 TEST_F(LaunchTest, LaunchesSideBySideHaveReportsOfTheirOwn) {
   auto other = std::async(std::launch::async, [&] { return ardoise({}, {"-n", "2", RING, "30"}); });
   const auto result = ardoise({}, {"-n", "2", RING, "30"});

@@ -9,7 +9,8 @@
 namespace ardoise::vmpi {
 
 // Marks a stream of the tool itself: no message when it is left open. Its close waits at most `patience` for readers
-// that take no block; VMPI_Stream_close then returns VMPI_ERR_TIMEOUT.
+// that take no block; VMPI_Stream_close then returns VMPI_ERR_TIMEOUT. Where MPI_Finalize waits for all processes of
+// the job, close waits without limit: the reader ends only after its writers, so giving up would block both for ever.
 void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
 
 // True: MPI is transferring a block of this stream, so polling again soon is worthwhile.

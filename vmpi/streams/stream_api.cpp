@@ -19,6 +19,7 @@
 #include "vmpi/streams/run_handshake.hpp"
 #include "vmpi/streams/stream.hpp"
 #include "vmpi/vmpi.h"
+#include "vmpi/world/finalize_fence.hpp"
 #include "vmpi/world/partitions.hpp"
 
 using namespace ardoise::vmpi;
@@ -120,7 +121,7 @@ namespace ardoise::vmpi {
 void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
   if (stream.state == nullptr) return;
   stream.state->is_silent = true;
-  if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
+  if (stream.state->stream != nullptr && !finalize_waits_for_job()) stream.state->stream->set_patience(patience);
 }
 
 std::vector<int> gone_peers(const VMPI_Stream& stream) {

@@ -23,6 +23,14 @@ void drop_job_fence() noexcept {
 
 bool job_fence_is_dropped() noexcept { return is_dropped; }
 
+bool finalize_waits_for_job() noexcept {
+#if defined(OPEN_MPI)
+  return !is_dropped && (&ompi_async_mpi_finalize == nullptr || !ompi_async_mpi_finalize);
+#else
+  return true;
+#endif
+}
+
 void restore_fence_environment() noexcept {
   if (is_dropped) unsetenv(kParameter);
 }

@@ -13,6 +13,9 @@ void drop_job_fence() noexcept;
 
 [[nodiscard]] bool job_fence_is_dropped() noexcept;
 
+// MPI_Finalize returns only when all processes of the job are in it: MPICH, or Open MPI as the user has set it.
+[[nodiscard]] bool finalize_waits_for_job() noexcept;
+
 // After the real MPI_Init: restores the environment, so that children do not inherit the parameter.
 void restore_fence_environment() noexcept;
 

@@ -318,6 +318,9 @@ struct Application {
   std::uint32_t threads = 0;  // most recording threads in one rank
   std::string thread_level;   // "MPI_THREAD_SINGLE" …
   std::vector<std::string> hosts;
+  // By host: threads of the launch's other programs that needed a processor there, a mean over this program's run, an
+  // estimate. Empty: there is no other program, or it is not known.
+  std::vector<double> other_threads;
   double wall_seconds = 0;                  // from the end of MPI_Init to the start of MPI_Finalize, maximum over ranks
   double init_seconds = 0;                  // MPI_Init, maximum over ranks
   double start_seconds = 0;                 // from the first MPI_Init of the run to the first one of this program

@@ -315,6 +315,9 @@ void check_application(Check& check, const std::string& at, const Application& a
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });
   check.require(host == a.per_rank.host.end(), "{}.per_rank.host[{}] is not an index into hosts", at,
                 host - a.per_rank.host.begin());
+  check.require(a.other_threads.empty() || a.other_threads.size() == a.hosts.size(),
+                "{}.other_threads has {} entries, not {}", at, a.other_threads.size(), a.hosts.size());
+  check.require(numbers_are_sane(a.other_threads), "{}.other_threads has a negative or infinite number", at);
   check.require(a.memory.bins <= 4096 && a.memory.peak_bytes.size() == std::size_t{a.memory.bins} * a.ranks,
                 "{}.memory.peak_bytes has {} cells, not {} x {}", at, a.memory.peak_bytes.size(), a.ranks,
                 a.memory.bins);

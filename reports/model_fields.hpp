@@ -166,9 +166,9 @@ ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self, kernel, at_s
                unknown_contexts, functions, lines, tree, per_rank, clusters, cluster_of_rank, cluster_distance,
                timeline, rate_changes, rate_changes_left_out, threads, regions)
 ARDOISE_FIELDS(Application, name, command, working_directory, partition, first_rank, world_ranks, ranks, threads,
-               thread_level, hosts, wall_seconds, init_seconds, start_seconds, mpi, posix, call_sites, edges,
-               edges_between, files, communicators, layout, density, temporal, per_rank, memory, waiting, snapshots,
-               samples, ending, quality, extensions)
+               thread_level, hosts, other_threads, wall_seconds, init_seconds, start_seconds, mpi, posix, call_sites,
+               edges, edges_between, files, communicators, layout, density, temporal, per_rank, memory, waiting,
+               snapshots, samples, ending, quality, extensions)
 ARDOISE_FIELDS(RunSetting, name, value, set_by)
 ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings, universe_ranks, analyzer_ranks,
                analyzer_workers, analysis_seconds, ended_by, running, notices, applications)

@@ -12,6 +12,7 @@
 #include "analyzer/results/trace_markers.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/document/sections.hpp"
+#include "reports/losses/host_threads.hpp"
 #include "reports/render.hpp"
 #include "reports/text/text_document.hpp"
 #include "reports/text/utf8.hpp"
@@ -76,6 +77,7 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.analyzer_workers = facts.analyzer_workers;
     run.notices = facts.notices;
     analyzed.contribute(run);
+    reports::count_other_threads(run);
     if (facts.running) mark_running(run);
     for (reports::Application& application : run.applications) {
       application.quality.analyzers_lost = facts.analyzers_lost;

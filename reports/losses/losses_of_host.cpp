@@ -7,6 +7,7 @@
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/thread_work.hpp"
+#include "reports/losses/host_threads.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
@@ -17,10 +18,7 @@ namespace {
 
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
-constexpr double kMostlyAwake = 0.2;     // of its time asleep
-constexpr double kMostlyAsleep = 0.5;    // likewise: its CPU time tells what it needs
 constexpr double kInaccuracy = 0.2;      // processors
-constexpr double kOtherThreads = 1.2;    // CPU time of a rank ÷ that of its first thread: others work as well
 constexpr double kAlso = 0.3;            // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
@@ -44,35 +42,20 @@ double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankT
   return sum;
 }
 
-// Threads of a rank that were sampled; without samples there is no limit.
-double sampled_threads(const Application& a, std::size_t rank) {
-  const auto threads = std::ranges::count(a.samples.threads.rank, rank);
-  return threads > 0 ? static_cast<double>(threads) : a.samples.threads.rank.empty() ? 1e9 : 1;
-}
-
-// Threads that computed on the most crowded host ÷ its processors; 0: unknown.
+// Threads of all programs that need a processor ÷ processors, on the most crowded host of this one; 0: unknown.
 double runnable_per_processor(const RunView& view) {
   const Application& a = view.app;
-  std::vector<double> cpu(a.hosts.size()), processors(a.hosts.size());
-  double most = 0;
+  std::vector<double> needed = threads_by_host(view), processors(needed.size());
   for (std::size_t rank = 0; rank < a.per_rank.host.size() && rank < a.per_rank.host_processors.size(); ++rank) {
-    const std::uint32_t host = a.per_rank.host[rank];
-    if (host >= cpu.size() || a.per_rank.host_processors[rank] == 0) return 0;
-    // A rank with other threads has as many as it used processors, or as they used those of the first one that would
-    // always run; asleep it needs none.
-    const double wall = std::max(view.times[rank].wall, 1e-12);
-    const double process = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] : 0;
-    const double first = rank < a.per_rank.cpu_seconds.size() ? a.per_rank.cpu_seconds[rank] : 0;
-    const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
-    const bool several = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0;
-    const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
-    cpu[host] += std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
-    processors[host] = a.per_rank.host_processors[rank];
+    if (a.per_rank.host[rank] >= processors.size() || a.per_rank.host_processors[rank] == 0) return 0;
+    processors[a.per_rank.host[rank]] = a.per_rank.host_processors[rank];
   }
-  for (std::size_t host = 0; host < cpu.size(); ++host) {
+  double most = 0;
+  for (std::size_t host = 0; host < needed.size(); ++host) {
     if (processors[host] <= 0) continue;
-    const bool enough = cpu[host] <= processors[host] + kInaccuracy;
-    most = std::max(most, (enough ? std::min(cpu[host], processors[host]) : cpu[host]) / processors[host]);
+    if (host < a.other_threads.size()) needed[host] += a.other_threads[host];
+    const bool enough = needed[host] <= processors[host] + kInaccuracy;
+    most = std::max(most, (enough ? std::min(needed[host], processors[host]) : needed[host]) / processors[host]);
   }
   return most;
 }
@@ -118,7 +101,8 @@ void processor(const RunView& view, std::vector<Loss>& out) {
            ranks.size() == 1 ? "" : " each",
            load > 1
                ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load, other_threads)
-           : load > 0 ? "; the host has a processor for each of this program's threads: other programs run there"
+           : load > 0 ? fmt::format("; the host has a processor for each thread of {}: other programs run there",
+                                    a.other_threads.empty() ? "this program" : "this launch")
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
        .ranks = few ? ranks : std::vector<std::uint32_t>{}});

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "reports/losses/host_threads.hpp"
 #include "tests/reports/losses_by_code.hpp"
 
 namespace ardoise::reports {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::losses_by_code;
 
@@ -65,6 +67,30 @@ TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   ASSERT_TRUE(losses.contains("node.oversub"));
   EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("1.5 threads for each processor"));
   EXPECT_THAT(losses.at("node.oversub").text, HasSubstr("6.00 s of CPU time in await_job"));
+}
+
+TEST(LossesOfHost, TheLaunchsOtherProgramsAreNoForeignLoad) {
+  Application a = two_ranks({5, 5}, {5, 5});
+  add_part(a, "other", 5);
+  add_part(a, "computation", 5).symbol = "evolve";
+  reports::Run run;
+  run.applications = {a, a};
+  EXPECT_TRUE(losses_by_code(run.applications[0]).contains("node.foreign"));
+  count_other_threads(run);
+  EXPECT_THAT(run.applications[0].other_threads, ElementsAre(2));
+  ASSERT_TRUE(losses_by_code(run.applications[0]).contains("node.oversub"));
+  EXPECT_THAT(losses_by_code(run.applications[0]).at("node.oversub").text, HasSubstr("2.0 threads for each processor"));
+
+  run.applications[1].start_seconds = 7.5;
+  count_other_threads(run);
+  EXPECT_THAT(run.applications[0].other_threads, ElementsAre(0.5)) << "a quarter of the time";
+  run.applications[1].start_seconds = 10;
+  count_other_threads(run);
+  EXPECT_THAT(losses_by_code(run.applications[0]).at("node.foreign").text, HasSubstr("each thread of this launch"));
+  run.applications[1].start_seconds = 0;
+  run.applications[1].hosts = {"node2"};
+  count_other_threads(run);
+  EXPECT_THAT(run.applications[0].other_threads, ElementsAre(0)) << "another host";
 }
 
 TEST(LossesOfHost, SleepCostsNoMoreThanOthersWait) {

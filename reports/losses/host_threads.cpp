@@ -1,0 +1,66 @@
+#include "reports/losses/host_threads.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kMostlyAwake = 0.2;   // of its time asleep
+constexpr double kMostlyAsleep = 0.5;  // likewise: its CPU time tells what it needs
+constexpr double kOtherThreads = 1.2;  // CPU time of a rank ÷ that of its first thread: others work as well
+
+// Threads of a rank that were sampled; without samples there is no limit.
+double sampled_threads(const Application& a, std::size_t rank) {
+  const auto threads = std::ranges::count(a.samples.threads.rank, rank);
+  return threads > 0 ? static_cast<double>(threads) : a.samples.threads.rank.empty() ? 1e9 : 1;
+}
+
+// The part of a's run during which b runs.
+double overlap(const Application& a, const Application& b) {
+  const double begin = std::max(a.start_seconds + a.init_seconds, b.start_seconds + b.init_seconds);
+  const double end =
+      std::min(a.start_seconds + a.init_seconds + a.wall_seconds, b.start_seconds + b.init_seconds + b.wall_seconds);
+  return a.wall_seconds > 0 ? std::clamp((end - begin) / a.wall_seconds, 0.0, 1.0) : 0;
+}
+
+}  // namespace
+
+std::vector<double> threads_by_host(const RunView& view) {
+  const Application& a = view.app;
+  std::vector<double> needed(a.hosts.size());
+  if (a.per_rank.host.size() != view.times.size()) return {};
+  for (std::size_t rank = 0; rank < view.times.size(); ++rank) {
+    if (a.per_rank.host[rank] >= needed.size()) return {};
+    // A rank with other threads has as many as it used processors, or as they used those of the first one that would
+    // always run; asleep it needs none.
+    const double wall = std::max(view.times[rank].wall, 1e-12);
+    const double process = rank < a.per_rank.process_cpu_seconds.size() ? a.per_rank.process_cpu_seconds[rank] : 0;
+    const double first = rank < a.per_rank.cpu_seconds.size() ? a.per_rank.cpu_seconds[rank] : 0;
+    const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
+    const bool several = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0;
+    const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
+    needed[a.per_rank.host[rank]] += std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
+  }
+  return needed;
+}
+
+void count_other_threads(Run& run) {
+  if (run.applications.size() < 2) return;
+  std::vector<std::vector<double>> own;
+  own.reserve(run.applications.size());
+  for (const Application& a : run.applications) own.push_back(threads_by_host(RunView(a)));
+  for (Application& a : run.applications) {
+    std::map<std::string, double> others;
+    for (std::size_t i = 0; i < run.applications.size(); ++i) {
+      const Application& b = run.applications[i];
+      if (&a == &b) continue;
+      for (std::size_t host = 0; host < own[i].size(); ++host) others[b.hosts[host]] += own[i][host] * overlap(a, b);
+    }
+    a.other_threads.clear();
+    for (const std::string& host : a.hosts) a.other_threads.push_back(others[host]);
+  }
+}
+
+}  // namespace ardoise::reports

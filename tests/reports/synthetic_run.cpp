@@ -142,6 +142,7 @@ void add_ranks(Application& a, const SyntheticOptions& o) {
   a.hosts = {"node0117"};
   const std::uint32_t per_host = 128;
   for (std::uint32_t h = 1; h * per_host < o.ranks; ++h) a.hosts.push_back(fmt::format("node{:04}", 117 + h));
+  a.other_threads.assign(a.hosts.size(), 0.25);
   for (std::uint32_t r = 0; r < o.ranks; ++r) {
     // Work falls from the middle of the grid outwards, as refinement in the middle would do.
     const std::uint32_t columns = a.layout.extents[1], rows = a.layout.extents[0];

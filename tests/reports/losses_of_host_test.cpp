@@ -8,41 +8,16 @@
 
 #include "reports/losses/host_threads.hpp"
 #include "tests/reports/losses_by_code.hpp"
+#include "tests/reports/two_ranks.hpp"
 
 namespace ardoise::reports {
 namespace {
 
+using testing::add_part;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::losses_by_code;
-
-PathPart& add_part(Application& a, const char* kind, double seconds) {
-  PathPart& part = a.waiting.critical_path.emplace_back();
-  part.kind = kind;
-  part.seconds = part.rank_seconds = seconds;
-  part.by_rank = {{0, seconds}};
-  return part;
-}
-
-// Two ranks for 10 s on a host of two processors, as long outside of MPI as the first threads use and await them.
-Application two_ranks(const std::vector<double>& cpu, const std::vector<double>& awaiting) {
-  Application a;
-  a.ranks = 2;
-  a.wall_seconds = 10;
-  a.hosts = {"node1"};
-  a.per_rank.host = {0, 0};
-  a.per_rank.host_processors = {2, 2};
-  a.per_rank.wall_seconds = {10, 10};
-  a.per_rank.mpi_seconds = a.per_rank.io_seconds = {0, 0};
-  a.per_rank.cpu_seconds = a.per_rank.process_cpu_seconds = cpu;
-  a.per_rank.waiting_seconds = awaiting;
-  a.per_rank.asleep_outside = {100, 100};
-  a.per_rank.asleep_inside = {0, 0};
-  a.waiting.critical_path_seconds = 10;
-  a.waiting.resolved_calls = 100;
-  a.waiting.per_rank.waiting_seconds = a.waiting.per_rank.caused_seconds = {0, 0};
-  return a;
-}
+using testing::two_ranks;
 
 TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   Application a = two_ranks({6, 6}, {4, 4});

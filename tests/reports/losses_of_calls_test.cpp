@@ -1,0 +1,112 @@
+// Losses of calls by what single calls tell: their length, their bytes, the processors that a rank may use.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/reports/losses_by_code.hpp"
+#include "tests/reports/two_ranks.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using testing::add_part;
+using ::testing::HasSubstr;
+using testing::losses_by_code;
+using testing::two_ranks;
+
+FunctionProfile& add_function(Application& a, const char* function, const char* category) {
+  FunctionProfile& profile = a.mpi.emplace_back();
+  profile.function = function;
+  profile.category = category;
+  profile.calls = 2;
+  return profile;
+}
+
+// 6 s of work, and 4 s in calls of one site, all on the critical path.
+Application with_calls(const char* function, const char* category, std::uint64_t calls, double shortest) {
+  Application a = two_ranks({6, 6}, {0, 0});
+  a.per_rank.asleep_outside = {0, 0};
+  a.per_rank.mpi_seconds = {4, 4};
+  FunctionProfile& profile = add_function(a, function, category);
+  profile.calls = calls;
+  profile.seconds = 4;
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = function;
+  site.symbol = "exchange";
+  site.calls = calls;
+  site.seconds = 4;
+  site.mean_seconds = 4.0 / static_cast<double>(calls);
+  site.min_seconds = shortest;
+  site.ranks = 2;
+  add_part(a, "computation", 6).symbol = "advance";
+  PathPart& part = add_part(a, "mpi", 4);
+  part.function = function;
+  part.symbol = "exchange";
+  return a;
+}
+
+TEST(LossesOfCalls, OperationsOnWindowsThatWaitForAWorkingTarget) {
+  const Application slow = with_calls("MPI_Fetch_and_op", "one-sided", 2000, 1e-6);
+  ASSERT_TRUE(losses_by_code(slow).contains("rma.progress"));
+  EXPECT_NEAR(losses_by_code(slow).at("rma.progress").ceiling, 4, 0.01);
+  EXPECT_THAT(losses_by_code(slow).at("rma.progress").text, HasSubstr("exchange"));
+  EXPECT_THAT(losses_by_code(slow).at("rma.progress").text, HasSubstr("2.00 ms each, at least 1.00 µs"));
+  EXPECT_FALSE(losses_by_code(with_calls("MPI_Fetch_and_op", "one-sided", 2000, 1e-3)).contains("rma.progress"))
+      << "the shortest takes long, too: the network";
+  EXPECT_FALSE(losses_by_code(with_calls("MPI_Fetch_and_op", "one-sided", 100'000, 1e-7)).contains("rma.progress"))
+      << "many short ones";
+  EXPECT_FALSE(losses_by_code(with_calls("MPI_Put", "one-sided", 2000, 1e-6)).contains("rma.progress"))
+      << "it does not wait for the target";
+}
+
+// 4 s in 80 collective writes of 1 MB, 20 ms the fastest.
+TEST(LossesOfCalls, WritesThroughAView) {
+  Application a = with_calls("MPI_File_write_all", "io", 80, 0.02);
+  a.mpi[0].bytes = a.call_sites[0].bytes = 80'000'000;
+  EXPECT_FALSE(losses_by_code(a).contains("io.independent"));
+  add_function(a, "MPI_File_write_at", "io");
+  add_function(a, "MPI_File_set_view", "io");
+  EXPECT_FALSE(losses_by_code(a).contains("io.independent")) << "a view without pieces";
+  add_function(a, "MPI_Type_vector", "datatype");
+  EXPECT_FALSE(losses_by_code(a).contains("io.independent")) << "the collective call joins the pieces";
+  a.mpi[0].function = a.call_sites[0].function = a.waiting.critical_path.back().function = "MPI_File_write";
+  ASSERT_TRUE(losses_by_code(a).contains("io.independent"));
+  EXPECT_THAT(losses_by_code(a).at("io.independent").text, HasSubstr("through a view (MPI_File_set_view)"));
+  a.call_sites[0].min_seconds = 0.001;
+  EXPECT_FALSE(losses_by_code(a).contains("io.independent") &&
+               losses_by_code(a).at("io.independent").text.find("through a view") != std::string::npos)
+      << "1 GB/s at best";
+}
+
+// Two ranks of two threads each, bound to one processor each, on a host of eight.
+TEST(LossesOfCalls, ABindingIsNarrowOnlyWhereTheHostHasProcessorsLeft) {
+  Application a = two_ranks({10, 10}, {0, 0});
+  a.per_rank.asleep_outside = {0, 0};
+  a.per_rank.process_cpu_seconds = {10, 10};
+  a.per_rank.processors = {1, 1};
+  a.per_rank.first_processor = {0, 1};
+  a.per_rank.host_processors = {8, 8};
+  add_part(a, "computation", 10).symbol = "evolve";
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.samples = 1000;
+  s.self = 20;
+  s.functions.emplace_back().symbol = "evolve";
+  s.functions[0].kind = "code";
+  s.functions[0].self = 20;
+  s.threads.rank = {0, 0, 1, 1};
+  s.threads.thread = {0, 1, 0, 1};
+  s.threads.self = {5, 5, 5, 5};
+  s.threads.in_calls = {0, 0, 0, 0};
+  ASSERT_TRUE(losses_by_code(a).contains("node.bind"));
+  EXPECT_NEAR(losses_by_code(a).at("node.bind").ceiling, 5, 0.01);
+  a.per_rank.host_processors = {2, 2};
+  EXPECT_FALSE(losses_by_code(a).contains("node.bind")) << "all processors are given to ranks";
+  a.per_rank.host_processors = {8, 8};
+  a.per_rank.processors = {2, 2};
+  EXPECT_FALSE(losses_by_code(a).contains("node.bind")) << "one for each thread";
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -63,13 +63,14 @@ std::uint64_t SampleTimer::jittered(std::uint64_t period) noexcept {
   return period - period / 4 + random_ % span;
 }
 
-int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept {
+int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period,
+                       std::uint64_t first) noexcept {
   const SampleTrigger before = std::exchange(trigger_, trigger);
   tid_ = tid;
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   random_ = (static_cast<std::uint64_t>(time.tv_nsec) << 20 ^ tid) | 1u;
-  const int error = trigger.event != nullptr ? start_event(period) : start_timer(period);
+  const int error = trigger.event != nullptr ? start_event(period) : start_timer(first != 0 ? first : jittered(period));
   if (error != 0) {
     trigger_ = before;
   } else if (trigger.event != nullptr) {
@@ -116,7 +117,7 @@ int SampleTimer::map_event(const PerfEvent& event, std::uint64_t period) noexcep
   return 0;
 }
 
-int SampleTimer::start_timer(std::uint64_t period) noexcept {
+int SampleTimer::start_timer(std::uint64_t first) noexcept {
   struct {  // the kernel's sigevent; the library's has other names for the thread in every version
     std::uint64_t value;
     int signal;
@@ -131,20 +132,23 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
   early_ = trigger_.mode == SampleMode::kCpu ? kernel_tick() / 2 : 0;
   timer_ = reinterpret_cast<timer_t>(static_cast<std::intptr_t>(timer));
   has_timer_ = true;
-  (void)next(period);
+  set_timer(first);
   return 0;
+}
+
+// One shot: the program runs for a whole period between two samples even if the handler is slow.
+void SampleTimer::set_timer(std::uint64_t time) noexcept {
+  const std::uint64_t wait = time > early_ ? time - early_ : 1;
+  armed_ = time;
+  itimerspec at{};
+  at.it_value.tv_sec = static_cast<time_t>(wait / 1'000'000'000u);
+  at.it_value.tv_nsec = static_cast<long>(wait % 1'000'000'000u);
+  ::syscall(SYS_timer_settime, static_cast<int>(reinterpret_cast<std::intptr_t>(timer_)), 0, &at, nullptr);
 }
 
 bool SampleTimer::next(std::uint64_t period) noexcept {
   if (has_timer_) {
-    // One shot: the program runs for a whole period between two samples even if the handler is slow.
-    const std::uint64_t jittered_period = jittered(period);
-    const std::uint64_t wait = jittered_period > early_ ? jittered_period - early_ : 1;
-    armed_ = jittered_period;
-    itimerspec at{};
-    at.it_value.tv_sec = static_cast<time_t>(wait / 1'000'000'000u);
-    at.it_value.tv_nsec = static_cast<long>(wait % 1'000'000'000u);
-    ::syscall(SYS_timer_settime, static_cast<int>(reinterpret_cast<std::intptr_t>(timer_)), 0, &at, nullptr);
+    set_timer(jittered(period));
     return false;
   }
   if (page_ == nullptr) return false;

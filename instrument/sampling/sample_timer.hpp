@@ -31,9 +31,11 @@ struct SampleTrigger {
 // that excludes it.
 class SampleTimer {
  public:
-  // Starts to interrupt thread `tid` of this process every `period` and stops the previous timer. Returns 0 or a
-  // positive errno; after an error a previous timer continues.
-  [[nodiscard]] int start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept;
+  // Starts to interrupt thread `tid` of this process every `period` and stops the previous timer. first: the first
+  // period of a POSIX timer; 0: like the others. Returns 0 or a positive errno; after an error a previous timer
+  // continues.
+  [[nodiscard]] int start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period,
+                          std::uint64_t first = 0) noexcept;
   // Called at the end of the handler: continues with this period, slightly jittered, so that samples do not synchronise
   // with the program. True: a new perf event was created and counts from now on.
   bool next(std::uint64_t period) noexcept;
@@ -55,7 +57,8 @@ class SampleTimer {
  private:
   int start_event(std::uint64_t period) noexcept;
   int map_event(const PerfEvent& event, std::uint64_t period) noexcept;
-  int start_timer(std::uint64_t period) noexcept;
+  int start_timer(std::uint64_t first) noexcept;
+  void set_timer(std::uint64_t time) noexcept;
   void stop_event() noexcept;
   void stop_timer() noexcept;
   [[nodiscard]] std::uint64_t jittered(std::uint64_t period) noexcept;

@@ -70,6 +70,8 @@ struct SampledThread {
   std::uint64_t switches = 0;       // context switches so far; 0: unknown. Read only if interrupts are expensive
   std::uint64_t armed_from = 0;     // last_clock at the event's last expiry or creation; 0: unknown
   Passed due;                       // time or events not yet covered by a sample
+  bool had_another_owner = false;   // threads of this program may be short
+  std::uint64_t first_period = 0;   // ns, of the POSIX timer of its next owner: what the last one left; 0: a whole one
   std::uint16_t last_function = 0;  // of the last sample
   std::uint32_t live_version = 0;   // version of the live settings that it follows
   SamplerCounts counts;

@@ -137,6 +137,10 @@ class Sampler {
   void lower_to_cost(SampledThread& thread);
   [[nodiscard]] SampleTrigger trigger_for(const SampledThread& thread) const noexcept;
   void start_timer(SampledThread& thread);
+  // See timer_choice.hpp. A short thread would spend its time on the creation of a perf event.
+  [[nodiscard]] bool may_change_timer(const SampledThread& thread) const noexcept {
+    return events_are_expensive_ || (posix_timers_fit_ && thread.had_another_owner);
+  }
 
   // sampler_calls.cpp
   void count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
@@ -178,6 +182,7 @@ class Sampler {
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
   bool events_are_expensive_ = false;            // see timer_choice.hpp
+  bool posix_timers_fit_ = false;                // they count CPU time, and spare system calls
   std::uint64_t signal_ticks_ = 0;               // of a signal and the return from it, which the handler does not see
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t switch_ticks_ = 0;               // lower bound of the cost that a perf event adds to a context switch

@@ -76,7 +76,8 @@ std::uint64_t Sampler::measure_interrupts() noexcept {
 // If interrupts take so long that sampling could afford fewer than two per timer interrupt of the kernel, POSIX timers
 // may be used: the number of samples is the same.
 void Sampler::allow_posix_timers() {
-  if (trigger_.mode != SampleMode::kCpu || plan_.share <= 0 || !SampleTimer::timers_spare_system_calls()) return;
+  posix_timers_fit_ = trigger_.mode == SampleMode::kCpu && SampleTimer::timers_spare_system_calls();
+  if (!posix_timers_fit_ || plan_.share <= 0) return;
   SampleTrigger by_timer = trigger_;
   by_timer.event = nullptr;
   const double rate = plan_.base_hertz / std::exp2(halvings_for(interrupt_ticks_));

@@ -142,7 +142,7 @@ void Sampler::store_remaining_kernel_time(SampledThread& thread) noexcept {
   }
 }
 
-// For machines with expensive events. True: another timer runs from now on.
+// For threads with a choice. True: another timer runs from now on.
 bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
   const std::uint64_t before = std::exchange(thread.switches, own_switches());
   // The kernel's work for the event at context switches does not decrease with a lower rate, so it does not influence
@@ -188,7 +188,7 @@ void Sampler::handle(const void* ucontext) noexcept {
     const bool by_posix_timer = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
     take_sample(*thread, ucontext, begin,
                 (by_posix_timer && !alone ? kTimerInterrupt : 0) | (scope.is_inner() ? kInsideTool : 0));
-    if (events_are_expensive_) anew = choose_timer(*thread, clock, begin);
+    if (may_change_timer(*thread)) anew = choose_timer(*thread, clock, begin);
   }
   if (thread->live_version != live_.version.load(std::memory_order_relaxed)) [[unlikely]]
     follow_live(*thread, begin);

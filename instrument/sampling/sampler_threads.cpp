@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/mapped_memory.hpp"
@@ -105,10 +106,11 @@ void Sampler::resume(SampledThread& thread) {
     thread.start_tick += now() - thread.rest_tick;
     thread.rest_tick = 0;
   }
+  thread.choice = {};
+  thread.had_another_owner = true;
   look_at_caller(thread);
   thread.is_main = false;
   thread.armed_from = 0;
-  thread.due = {};
   thread.calls.forget();  // the words that it reads lie on a stack that may be gone
   current_sampled = &thread;
   if (!lets_in_handler(thread)) return;
@@ -128,6 +130,14 @@ SampledThread* Sampler::leave_current() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   {
     const MutexLock guard(lock_);  // stop() ends timers, too
+    // Samples of the threads of one program are at equal distances in their CPU time, however short they live.
+    if (trigger_.mode == SampleMode::kCpu && thread->timer.running() && !thread->timer.is_event()) {
+      const std::uint64_t armed = thread->timer.armed();
+      const Passed passed = elapsed(*thread, read_clock());
+      thread->due += passed;
+      const std::uint64_t used = passed.weight + passed.kernel;
+      thread->first_period = armed > used ? armed - used : 1;
+    }
     thread->timer.stop();
     thread->counters.close();
     thread->is_foreign = false;
@@ -251,7 +261,7 @@ void Sampler::lower_to_cost(SampledThread& thread) {
 
 SampleTrigger Sampler::trigger_for(const SampledThread& thread) const noexcept {
   SampleTrigger trigger = trigger_;
-  if (events_are_expensive_ && thread.choice.by_posix_timer()) trigger.event = nullptr;
+  if (may_change_timer(thread) && thread.choice.by_posix_timer()) trigger.event = nullptr;
   return trigger;
 }
 
@@ -262,12 +272,13 @@ void Sampler::start_timer(SampledThread& thread) {
     }
   }
   const std::uint64_t period = base_period() << thread.recorder->samples.rate_shift();
-  int error = thread.timer.start(trigger_for(thread), thread.tid, period);
+  const std::uint64_t first = std::exchange(thread.first_period, 0);
+  int error = thread.timer.start(trigger_for(thread), thread.tid, period, first);
   if (error != 0 && error != ESRCH && trigger_.mode == SampleMode::kCpu && trigger_.event != nullptr) {
     // Pages for perf events, or descriptors, are used up: the coarser clock needs neither.
     SampleTrigger coarse = trigger_;
     coarse.event = nullptr;
-    error = thread.timer.start(coarse, thread.tid, period);
+    error = thread.timer.start(coarse, thread.tid, period, first);
   }
   if (error == EAGAIN) {
     say_once(said_no_timer_, "no timers are left (ulimit -i): some threads are not sampled.");

@@ -7,7 +7,8 @@
 // happen anyway. Such samples are biased, since the scheduler switches threads at the same moments
 // (docs/internals/sampling.md has the measurement), so a thread that switches less often gets an event. Each thread
 // starts with a timer, because an event may need a second to sample a thread that only yields and is rarely in user
-// mode.
+// mode. A thread whose number had another owner starts with a timer on every machine: it may be too short to be worth
+// an event, and a timer continues the period of its predecessor.
 #pragma once
 
 #include <cstdint>

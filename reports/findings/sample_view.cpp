@@ -71,6 +71,12 @@ std::size_t function_as_sampled(const SampleProfile& s, const std::string& symbo
   return s.functions.size();
 }
 
+// An instance of a template of the C++ library: "void std::vector<…>::_M_realloc_insert<…>(…)".
+bool is_of_std(const std::string& symbol) {
+  const std::size_t name = symbol.find("std::");
+  return name < symbol.find_first_of("<(") && (name == 0 || symbol[name - 1] == ' ');
+}
+
 }  // namespace
 
 SourceLine line_as_sampled(const SampleProfile& s, const std::string& symbol, const SourceLine& otherwise) {
@@ -115,7 +121,8 @@ bool is_of_the_system(const SampledFunction& function) {
 
 std::uint32_t function_of_program(const SampleProfile& s, std::uint32_t node) {
   std::uint32_t owner = node;
-  while (owner != kNoParent && is_of_the_system(s.functions[s.tree.function[owner]])) owner = s.tree.parent[owner];
+  const auto is_library = [&](const SampledFunction& f) { return is_of_the_system(f) || is_of_std(f.symbol); };
+  while (owner != kNoParent && is_library(s.functions[s.tree.function[owner]])) owner = s.tree.parent[owner];
   const bool is_known = owner != kNoParent && is_code(s.functions[s.tree.function[owner]]);
   return s.tree.function[is_known ? owner : node];
 }

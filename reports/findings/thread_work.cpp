@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include "reports/findings/findings.hpp"
@@ -42,8 +43,16 @@ void add_regions(const SampleProfile& s, ThreadWork& work) {
                    [](const RegionWork& a, const RegionWork& b) { return a.total > b.total; });
 }
 
+// Functions of the C library that start a thread, and those in which it begins and ends.
+bool is_start_of_thread(const SampledFunction& f) {
+  const std::string_view symbol = without_underscores(f.symbol);
+  return f.kind == "code" && (symbol.starts_with("pthread_create") || symbol.starts_with("clone") ||
+                              symbol == "start_thread" || symbol == "create_thread" || symbol == "allocate_stack");
+}
+
 void add_parts(const SampleProfile& s, ThreadWork& work) {
-  std::vector<double> outside(s.functions.size());
+  std::vector<double> outside(s.functions.size()), started(s.functions.size());
+  const std::vector<bool> other = in_other_threads(s);
   std::vector<bool> inside(s.tree.parent.size());  // beneath a region or the library
   for (std::size_t i = 0; i < inside.size(); ++i) {
     const SampledFunction& f = s.functions[s.tree.function[i]];
@@ -52,13 +61,17 @@ void add_parts(const SampleProfile& s, ThreadWork& work) {
       work.in_library += s.tree.self[i];
     } else if (is_code(f) && inside[i]) {
       work.in_regions += s.tree.self[i];
-    } else if (is_code(f)) {
+    } else if (is_start_of_thread(f)) {
+      work.of_start += s.tree.self[i];
+      if (!other[i]) started[function_of_program(s, static_cast<std::uint32_t>(i))] += s.tree.self[i];
+    } else if (is_code(f) && !other[i]) {
       work.outside += s.tree.self[i];
       if (!f.symbol.empty() && f.symbol[0] != '(') outside[s.tree.function[i]] += s.tree.self[i];
     }
   }
   const auto hottest = std::max_element(outside.begin(), outside.end());
   if (hottest == outside.end()) return;
+  work.started_in = static_cast<std::uint32_t>(std::max_element(started.begin(), started.end()) - started.begin());
   work.hottest_outside = static_cast<std::uint32_t>(hottest - outside.begin());
   work.of_hottest = *hottest;
 }
@@ -73,6 +86,16 @@ void add_working(const SampledThreads& t, ThreadWork& work) {
 }
 
 }  // namespace
+
+std::vector<bool> in_other_threads(const SampleProfile& s) {
+  std::vector<bool> other(s.tree.parent.size());
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i];
+    const std::string& symbol = s.functions[s.tree.function[i]].symbol;
+    other[i] = parent == kNoParent ? symbol.starts_with("clone") || symbol == "start_thread" : other[parent];
+  }
+  return other;
+}
 
 bool is_region(const SampledFunction& f) { return f.symbol.find(" [OpenMP region") != std::string::npos; }
 
@@ -130,6 +153,10 @@ ThreadWork thread_work(const Application& a) {
   ThreadWork work;
   add_regions(a.samples, work);
   add_parts(a.samples, work);
+  // The kernel's part before a thread's first sample can be and after its last one.
+  const std::vector<double>& cpu = a.per_rank.process_cpu_seconds;
+  const double unsampled = std::accumulate(cpu.begin(), cpu.end(), 0.0) - a.samples.self;
+  work.of_start += std::clamp(unsampled, 0.0, work.of_start);
   add_working(a.samples.threads, work);
   return work;
 }

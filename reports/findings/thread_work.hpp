@@ -27,13 +27,18 @@ struct RegionWork {
 
 struct ThreadWork {
   std::vector<RegionWork> regions;  // by total, descending
-  // The three parts of the program's CPU time.
+  // Parts of the program's CPU time; outside: of first threads, outside of regions.
   double in_regions = 0, in_library = 0, outside = 0;
+  double of_start = 0;                // to start and end threads; the second part is not sampled, an estimate
+  std::uint32_t started_in = 0;       // the function with most of it
   std::uint32_t hottest_outside = 0;  // the function with most of `outside`
   double of_hottest = 0;
   // Working threads of a rank, over ranks: they used at least a twentieth of the CPU time of the rank's busiest thread.
   std::uint32_t least_working = 0, most_working = 0;
 };
+
+// Nodes of the call tree in threads other than the first ones.
+[[nodiscard]] std::vector<bool> in_other_threads(const SampleProfile& samples);
 
 [[nodiscard]] ThreadWork thread_work(const Application& application);
 

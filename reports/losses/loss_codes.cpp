@@ -150,6 +150,9 @@ const std::vector<LossCode>& loss_codes() {
        "Make one region of several (omp parallel around the loop, omp for inside), or run short loops with one thread "
        "(if clause).",
        program},
+      {"thr.start", "Threads are started again and again",
+       "Start the threads once, and let them wait for work (a pool of threads, OpenMP); or give each a larger part.",
+       program},
       {"thr.lock", "Threads wait for locks", "Hold locks for a shorter time, or give each thread data of its own.",
        program},
       // The work itself.

@@ -20,7 +20,7 @@ void find_costly_calls(const RunView& view, const PythonObjects& objects, std::v
 void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out);  // ovh.objects
 void find_file_losses(const RunView& view, std::vector<Loss>& out);             // io.*
 void find_host_losses(const RunView& view, std::vector<Loss>& out);     // node.*, mem.faults, late.asleep, poll.sleep
-void find_thread_losses(const RunView& view, std::vector<Loss>& out);   // thr.serial, thr.uneven, thr.fine, node.bind
+void find_thread_losses(const RunView& view, std::vector<Loss>& out);   // thr.*, node.bind
 void find_library_losses(const RunView& view, std::vector<Loss>& out);  // mem.alloc, thr.lock, io.text
 void find_hot_function(const RunView& view, std::vector<Loss>& out);    // cpu.hot: where the work is
 

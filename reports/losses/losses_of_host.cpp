@@ -64,12 +64,10 @@ double runnable_per_processor(const RunView& view) {
 std::string work_of_other_threads(const Application& a) {
   constexpr double kMuch = 0.2;  // of the CPU time
   const SampleProfile& s = a.samples;
-  std::vector<bool> other(s.tree.parent.size());
+  const std::vector<bool> other = in_other_threads(s);
   std::vector<double> seconds(s.functions.size());
-  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
-    const std::uint32_t parent = s.tree.parent[i], function = s.tree.function[i];
-    const std::string& symbol = s.functions[function].symbol;
-    other[i] = parent == kNoParent ? symbol.starts_with("clone") || symbol == "start_thread" : other[parent];
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const std::uint32_t function = s.tree.function[i];
     if (other[i] && s.functions[function].kind != "tool") seconds[function] += s.tree.self[i];
   }
   const auto most = std::ranges::max_element(seconds);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
@@ -45,6 +46,26 @@ void serial_parts(const RunView& view, const ThreadWork& work, double threads, s
            "One of {:.0f} threads of a rank works, the others are idle, for {}, most of it ({}) in {} (sampled)",
            threads, human_seconds(serial), human_seconds(work.of_hottest / view.app.ranks),
            name_and_place(s, work.hottest_outside))});
+}
+
+// Threads are started again and again, for parts of the work that are short beside a start and an end of a thread.
+void started_threads(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
+  const SampleProfile& s = view.app.samples;
+  double on_path = 0;
+  for (const PathWork& each : view.work) on_path += each.part->symbol.starts_with("pthread_create") ? each.seconds : 0;
+  // While ranks wait for processors, CPU time of any thread is time of the run.
+  const std::vector<double>& cpu = view.app.per_rank.process_cpu_seconds;
+  const double share = work.of_start / std::max({s.self, work.of_start, std::accumulate(cpu.begin(), cpu.end(), 0.0)});
+  const double crowded = share * (view.path_work + view.path.processor), ceiling = std::max(on_path, crowded);
+  if (view.share(ceiling) < kMentionedLoss) return;
+  out.push_back(
+      {.code = "thr.start",
+       .ceiling = ceiling,
+       .own_seconds = work.of_start,
+       .bucket = crowded > on_path ? Bucket::processor : Bucket::work,
+       .text = fmt::format("Threads are started and ended again and again: that takes {} of CPU time, {} of "
+                           "all (an estimate); most are started in {}",
+                           human_seconds(work.of_start), human_share(share), name_and_place(s, work.started_in))});
 }
 
 void uneven_regions(const RunView& view, const ThreadWork& work, std::vector<Loss>& out) {
@@ -113,6 +134,7 @@ void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
   const ThreadWork work = thread_work(view.app);
   const std::size_t before = out.size();
   bound_too_tightly(view, work, out);
+  started_threads(view, work, out);  // such threads have no balance: several share an entry of the profile
   if (const double threads = working_threads(view.app, work); threads > 1 && out.size() == before) {
     serial_parts(view, work, threads, out);
     uneven_regions(view, work, out);

@@ -14,6 +14,7 @@ namespace {
 
 // Turning objects into bytes and back takes at most this long: a statement can do other work, too.
 constexpr double kOfObject = 50e-6, kOfObjectByte = 50e-9;  // s
+constexpr double kOfObjects = 0.9;  // of the collective calls at a place, two of which send an object
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
   return std::ranges::find(names, name) != names.end();
@@ -44,6 +45,7 @@ PythonObjects::PythonObjects(const RunView& view) {
     main_place_ = of.name;
     main_calls_ = of.calls;
     main_bytes_ = of.bytes;
+    main_broadcasts_ = of.broadcasts;
   }
   if (view.share(cost_.seconds()) < kMentionedLoss || cost_.work < cost_.calls / 4) {
     places_.clear();
@@ -64,7 +66,12 @@ void PythonObjects::find_places(const Application& application) {
     here.sizes = here.sizes || is_one_of(name, {"MPI_Gather", "MPI_Scatter", "MPI_Allgather", "MPI_Alltoall"});
     here.parts = here.parts || is_one_of(name, {"MPI_Gatherv", "MPI_Scatterv", "MPI_Allgatherv", "MPI_Alltoallv"});
     here.messages = here.messages || category[name] == "point-to-point";
-    here.collectives = here.collectives || category[name] == "collective";
+    if (category[name] == "collective") {
+      here.broadcasts = name == "MPI_Bcast" && (here.broadcasts || !here.collectives);
+      here.collectives = true;
+    }
+    // Each collective function for objects reads the lock of its communicator.
+    if (name == "MPI_Comm_get_attr") here.locks = static_cast<double>(site.calls) / site.ranks;
     here.sends = here.sends || is_one_of(name, {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend"});
     if (site.bytes != 0) here.calls = std::max(here.calls, static_cast<double>(site.calls) / site.ranks);
     here.bytes += static_cast<double>(site.bytes) / site.ranks;
@@ -72,9 +79,13 @@ void PythonObjects::find_places(const Application& application) {
     receives_objects = receives_objects || here.probed;
     receives_arrays = receives_arrays || here.plain;
   }
+  for (auto& [place, at] : places_) {
+    at.locked = at.collectives && at.locks >= kOfObjects * at.calls / 2;
+    if (at.locked) at.calls = at.locks;
+  }
   std::erase_if(places_, [&](const auto& each) {
     const Calls& at = each.second;
-    return !at.probed && !(at.sizes && at.parts) && !(at.messages && at.collectives) &&
+    return !at.probed && !(at.sizes && at.parts) && !(at.messages && at.collectives) && !at.locked &&
            !(at.sends && receives_objects && !receives_arrays);
   });
 }
@@ -91,7 +102,11 @@ void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out) {
        .text = fmt::format("Objects are turned into bytes, sent, and turned back, for {} on the critical path, most in "
                            "{}: {} of a rank, {} in all",
                            human_seconds(objects.cost().seconds()), in_sentence(objects.main_place()),
-                           human_counted(objects.main_calls(), "message"), human_bytes(objects.main_bytes()))});
+                           human_counted(objects.main_calls(), "message"), human_bytes(objects.main_bytes())),
+       .advice = objects.main_broadcasts()
+                     ? "Broadcast an object that does not change once, before the loop, and only its changed parts "
+                       "later; send arrays with the functions in capitals (Bcast), which take memory as it is."
+                     : ""});
 }
 
 }  // namespace ardoise::reports

@@ -25,6 +25,7 @@ class PythonObjects {
   [[nodiscard]] const std::string& main_place() const { return main_place_; }
   [[nodiscard]] double main_calls() const { return main_calls_; }
   [[nodiscard]] double main_bytes() const { return main_bytes_; }
+  [[nodiscard]] bool main_broadcasts() const { return main_broadcasts_; }  // its only collective operation
   // The calls of this site are part of the cost.
   [[nodiscard]] bool include(const CallSite* site) const;
 
@@ -32,8 +33,8 @@ class PythonObjects {
   using Place = std::pair<std::string, std::uint32_t>;  // source file, line
   struct Calls {
     bool messages = false, collectives = false, probed = false, plain = false, sends = false, sizes = false,
-         parts = false;
-    double calls = 0, bytes = 0;  // of a rank
+         parts = false, broadcasts = false, locked = false;
+    double calls = 0, bytes = 0, locks = 0;  // of a rank
     std::string name;
   };
   void find_places(const Application& application);
@@ -42,6 +43,7 @@ class PythonObjects {
   Cost cost_;
   std::string main_place_;
   double main_calls_ = 0, main_bytes_ = 0;
+  bool main_broadcasts_ = false;
 };
 
 }  // namespace ardoise::reports

@@ -292,13 +292,18 @@ std::vector<double> kernel_of_ranks(const Application& a, const std::vector<Rank
   const double mean = std::accumulate(beneath.begin(), beneath.end(), 0.0) / static_cast<double>(times.size());
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
     double in_kernel = 0, left = times[rank].mpi + times[rank].io;  // of the calls, outside of their own code
+    double variance = 0;                                            // of both, from the errors of all ranks
     for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
       const SampledFunction& f = s.functions[s.per_rank.functions[i]];
       const double self = s.per_rank.self[i * times.size() + rank];
       in_kernel += f.symbol == "(kernel)" ? self : 0;
-      left -= f.kind == "mpi" || f.kind == "posix" ? self : 0;
+      const bool is_call = f.kind == "mpi" || f.kind == "posix";
+      left -= is_call ? self : 0;
+      if (is_call || f.symbol == "(kernel)")
+        variance += f.self_error * f.self_error / static_cast<double>(times.size());
     }
-    seconds[rank] = std::max(mean, in_kernel - std::max(0.0, left));
+    const double outside = in_kernel - std::max(0.0, left);
+    seconds[rank] = std::max(mean, outside > std::sqrt(variance) ? outside : 0);
   }
   return seconds;
 }

@@ -630,6 +630,43 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
   }
 }
 
+// Threads that live for less than a period, one after the other: their samples cover their CPU time.
+TEST(Sampler, ShortThreadsHaveTheirShare) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  ThreadRecorder* recorder = nullptr;
+  SampledThread* left = nullptr;
+  std::uint64_t burnt = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::thread([&] {
+      if (left == nullptr) {
+        recorder = sampled.recorder->threads.adopt(now());
+        ASSERT_TRUE(sampled.sampling->adopt_current(*recorder));
+      } else {
+        sampled.sampling->resume(*left);
+      }
+      const std::uint64_t begin = cpu_ns();
+      burn_ns(150'000);
+      burnt += cpu_ns() - begin;
+      left = sampled.sampling->leave_current();
+    }).join();
+    ASSERT_NE(left, nullptr);
+  }
+  {
+    const ActivityScope scope(recorder->activity, Activity::kRecording, sampled.recorder->active);
+    sampled.sampling->retire(*left);
+    recorder->flush();
+  }
+  const std::uint32_t number = recorder->number();
+  sampled.recorder->threads.retire(recorder);
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  double seconds = 0;
+  for (const auto& sample : capture.samples) seconds += sample.thread == number ? sample.time() * 1e-9 : 0;
+  // The time after the last sample is not recorded; hooks and the start of a thread are.
+  EXPECT_NEAR(seconds / (static_cast<double>(burnt) * 1e-9), 1.05, 0.25);
+}
+
 TEST(Sampler, CostIsMeasuredAndLimited) {
   SamplerSettings settings;
   settings.hertz = 20'000;

@@ -16,6 +16,7 @@
 #include "reports/losses/placement.hpp"
 #include "reports/losses/words.hpp"
 #include "tests/reports/contradictions.hpp"
+#include "tests/reports/losses_by_code.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -333,6 +334,41 @@ void add_function(Application& a, const std::string& symbol, double share) {
   a.samples.tree.function.push_back(static_cast<std::uint32_t>(a.samples.functions.size() - 1));
   a.samples.tree.self.push_back(f.self);
 }
+// Beneath the function before, or in a thread of its own.
+void add_beneath(Application& a, const std::string& symbol, double share) {
+  const auto caller = static_cast<std::uint32_t>(a.samples.functions.size() - 1);
+  add_function(a, symbol, share);
+  a.samples.tree.parent.back() = caller;
+}
+
+TEST(Losses, ThreadsThatAreStartedAgainAndAgain) {
+  Application a = joined_threads(3, 3);
+  add_function(a, "Scenario::block(int)", 0.0);
+  add_beneath(a, "void std::vector<std::thread>::_M_realloc_insert<void (&)()>()", 0.0);
+  add_beneath(a, "pthread_create_2_1", 0.2);
+  a.samples.functions.back().module = "/lib/libc.so.6";
+  add_function(a, "clone3", 0.05);
+  add_beneath(a, "simulate", 0.75);
+  PathPart& part = a.waiting.critical_path.emplace_back(a.waiting.critical_path[0]);
+  part.kind = "computation";
+  part.symbol = "pthread_create_2_1";
+  part.seconds = part.rank_seconds = 1.2;
+  part.by_rank = {{0, 1.2}};
+  a.waiting.critical_path[0].seconds = a.waiting.critical_path[0].rank_seconds = 2.8;
+  a.waiting.critical_path[0].by_rank = {{0, 2.8}};
+  const auto losses = testing::losses_by_code(a);
+  ASSERT_TRUE(losses.contains("thr.start"));
+  EXPECT_NEAR(losses.at("thr.start").ceiling, 1.2, 0.01);
+  EXPECT_THAT(losses.at("thr.start").text, HasSubstr("takes 1.50 s of CPU time, 25 % of all"));
+  EXPECT_THAT(losses.at("thr.start").text, HasSubstr("started in Scenario::block"));
+  EXPECT_FALSE(losses.contains("thr.serial")) << "the work is in the other threads";
+
+  Application once = a;
+  once.waiting.critical_path[1].seconds = 0.01;
+  once.samples.tree.self[2] = once.samples.tree.self[3] = 0.01;
+  EXPECT_FALSE(testing::losses_by_code(once).contains("thr.start"));
+}
+
 TEST(Losses, AThreadThatJoinsOthersLosesWhatTheseDo) {
   Application even = joined_threads(4, 4), uneven = joined_threads(4, 2);
   for (Application* each : {&even, &uneven}) add_function(*each, "trace_photons", 1);
@@ -436,6 +472,20 @@ TEST(Losses, ObjectsOfPythonAreNamedWithTheirPlace) {
   EXPECT_FALSE(objects(exchanged_objects("ocean.c", "MPI_Mrecv", 100'000)));
   // Turning 8 bytes into an object does not take 4 ms: the line does other work.
   EXPECT_FALSE(objects(exchanged_objects("ocean.py", "MPI_Mrecv", 8)));
+
+  // Two broadcasts for each object: its length and its bytes. Those of arrays read no lock.
+  Application broadcast = exchanged_objects("ocean.py", "MPI_Bcast", 200'000);
+  broadcast.call_sites.erase(broadcast.call_sites.begin());
+  broadcast.mpi.back().category = "collective";
+  EXPECT_FALSE(objects(broadcast));
+  CallSite lock = broadcast.call_sites.back();
+  lock.function = "MPI_Comm_get_attr";
+  lock.calls /= 2;
+  lock.bytes = 0;
+  broadcast.call_sites.push_back(lock);
+  ASSERT_TRUE(objects(broadcast));
+  EXPECT_THAT(objects(broadcast)->text, HasSubstr("share_halo (ocean.py:7): 500 messages of a rank"));
+  EXPECT_THAT(objects(broadcast)->advice, HasSubstr("once, before the loop"));
 }
 
 TEST(Losses, VeryManyLocalCallsAreToldBySamples) {

@@ -1,6 +1,10 @@
 #include "instrument/hooks/posix_monitor.hpp"
 
+#include <optional>
+
 #include "instrument/machine/vfork_child.hpp"
+#include "instrument/python/checked_memory.hpp"
+#include "instrument/python/interpreter.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 
 namespace ardoise::instrument {
@@ -48,6 +52,9 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
     if (scope.entered()) {
       const CostTimer timer(*thread, recorder.cost);
       thread->may_send = false;
+      std::optional<python::CheckedOnce> checked;
+      if (python::interpreter.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+        checked.emplace();
       const bool has_context = session_->has_call_stacks && current_sampled != nullptr;
       if (has_context) [[unlikely]]
         session_->sampling.record_context(*current_sampled, frame, event.begin, event.end);

@@ -40,6 +40,22 @@ class CheckedMemory {
   std::array<std::uint64_t, 32> good_{};
 };
 
+// While it exists, reads of this thread share what was checked: for one call, in which Python's frames stay the same.
+class CheckedOnce {
+ public:
+  CheckedOnce() noexcept : outer_(memory_of_call) { memory_of_call = &memory_; }
+  ~CheckedOnce() { memory_of_call = outer_; }
+  CheckedOnce(const CheckedOnce&) = delete;
+  CheckedOnce& operator=(const CheckedOnce&) = delete;
+
+  // nullptr: there is none. A signal handler may use that of the call it interrupted.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local CheckedMemory* memory_of_call;
+
+ private:
+  CheckedMemory memory_;
+  CheckedMemory* const outer_;
+};
+
 // The same without checks, for memory that the thread itself keeps alive.
 class OwnMemory {
  public:

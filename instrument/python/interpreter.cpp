@@ -12,6 +12,7 @@
 namespace ardoise::instrument::python {
 
 constinit std::atomic<Interpreter*> interpreter = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local CheckedMemory* CheckedOnce::memory_of_call = nullptr;
 
 namespace {
 
@@ -69,8 +70,10 @@ template <class Memory, class Take>
 void Interpreter::walk(Memory& memory, Take take) const noexcept {
   auto frame = reinterpret_cast<std::uint64_t>(thread_state_());
   if (frame == 0) return;
-  if (layout_.through != 0 && !memory.read(frame + layout_.through, frame)) return;
-  if (!memory.read(frame + layout_.current_frame, frame)) return;
+  // The thread's state, and the structure of its running loop, live as long as the thread can find them.
+  OwnMemory own;
+  if (layout_.through != 0 && !own.read(frame + layout_.through, frame)) return;
+  if (!own.read(frame + layout_.current_frame, frame)) return;
   for (std::size_t depth = 0; frame != 0 && depth < 2 * kMaxDepth; ++depth) {
     std::uint64_t code = 0, previous = 0, type = 0;
     std::uint8_t mark = 0;
@@ -103,13 +106,18 @@ void Interpreter::walk(Memory& memory, Take take) const noexcept {
 // Calls use() with the reader that suits the thread's situation.
 template <class Use>
 auto with_memory(bool in_call, Use use) noexcept {
-  if (in_call) return use(OwnMemory());
-  return use(CheckedMemory());
+  if (in_call) {
+    OwnMemory memory;
+    return use(memory);
+  }
+  if (CheckedOnce::memory_of_call != nullptr) return use(*CheckedOnce::memory_of_call);
+  CheckedMemory memory;
+  return use(memory);
 }
 
 std::uint64_t Interpreter::fingerprint(bool in_call) const noexcept {
   std::uint64_t hash = 1;
-  with_memory(in_call, [&](auto memory) {
+  with_memory(in_call, [&](auto& memory) {
     walk(memory, [&](std::uint64_t code, std::uint32_t instruction, bool) {
       hash = (hash ^ (code + instruction)) * 0x9E3779B97F4A7C15u;
       hash ^= hash >> 32;
@@ -120,7 +128,7 @@ std::uint64_t Interpreter::fingerprint(bool in_call) const noexcept {
 }
 
 template <class Memory>
-std::size_t Interpreter::read_frames(Memory memory, Scratch& scratch) noexcept {
+std::size_t Interpreter::read_frames(Memory& memory, Scratch& scratch) noexcept {
   std::size_t count = 0;
   walk(memory, [&](std::uint64_t code, std::uint32_t instruction, bool entry) {
     const std::uint32_t number = codes_.number_of(code, layout_, memory);
@@ -133,7 +141,7 @@ std::size_t Interpreter::read_frames(Memory memory, Scratch& scratch) noexcept {
 std::uint64_t Interpreter::place_of(std::uint64_t return_address, bool in_call) noexcept {
   if (!is_own(return_address)) return return_address;
   std::uint64_t place = return_address;
-  with_memory(in_call, [&](auto memory) {
+  with_memory(in_call, [&](auto& memory) {
     walk(memory, [&](std::uint64_t code, std::uint32_t instruction, bool) {
       const std::uint32_t number = codes_.number_of(code, layout_, memory);
       place = address_of(number, number <= kImport ? 0 : instruction);
@@ -144,7 +152,7 @@ std::uint64_t Interpreter::place_of(std::uint64_t return_address, bool in_call) 
 }
 
 Interpreter::Merged Interpreter::merge(std::span<const std::uint64_t> native, Scratch& scratch, bool in_call) noexcept {
-  const std::size_t frames = with_memory(in_call, [&](auto memory) { return read_frames(memory, scratch); });
+  const std::size_t frames = with_memory(in_call, [&](auto& memory) { return read_frames(memory, scratch); });
   if (frames == 0) return {native, true};
   Merged merged;
   std::size_t count = 0, next = 0;

@@ -65,7 +65,7 @@ class Interpreter {
   template <class Memory, class Take>
   void walk(Memory& memory, Take take) const noexcept;
   template <class Memory>
-  std::size_t read_frames(Memory memory, Scratch& scratch) noexcept;
+  std::size_t read_frames(Memory& memory, Scratch& scratch) noexcept;
 
   const Layout& layout_;
   void* (*thread_state_)() = nullptr;

@@ -30,10 +30,17 @@ class Dependence {
     };
     const auto most = std::ranges::max_element(w_.app.waiting.call_sites, {}, of_a_sender);
     if (most != w_.app.waiting.call_sites.end() && of_a_sender(*most) > kExplainsLoss * ceiling) {
-      return w_.add("order.late_receiver", ceiling, {},
-                    fmt::format("{} {} {} in {} until the receive is posted; the receiving ranks are in {} before",
-                                capitalised(w_.waiters(*most)), most->waiters == 1 ? "waits" : "wait",
-                                human_seconds(of_a_sender(*most)), name_of_site(*most), w_.places_of_excess()));
+      const bool one = most->waiters == 1 && most->awaited != kNoRank;
+      w_.add("order.late_receiver", ceiling, {},
+             fmt::format("{} {} {} in {} until the receive is posted; {} in {} before", capitalised(w_.waiters(*most)),
+                         most->waiters == 1 ? "waits" : "wait", human_seconds(of_a_sender(*most)), name_of_site(*most),
+                         one ? fmt::format("rank {} is", most->awaited) : "the receiving ranks are",
+                         w_.places_of_excess(one ? std::optional(most->awaited) : std::nullopt)));
+      if (most->function.starts_with("MPI_Wait") || most->function.starts_with("MPI_Test"))
+        w_.out.back().advice =
+            "Send from several buffers in turn, and wait for a send when its buffer is needed again; or post receives "
+            "into several buffers earlier (MPI_Irecv).";
+      return;
     }
     if (w_.waits.locks > 0.5 * w_.waits.all) {
       w_.add("rma.lock", ceiling, {},

@@ -357,6 +357,7 @@ class FileLosses {
                                human_bytes(call.bytes_per_call), human_bytes(best_rate(call)))});
       return;
     }
+    const bool small_alone = small && !collective;
     if (!small && moves) code = call.part->function.find("write") != std::string::npos ? "io.checkpoint" : "io.volume";
     out_.push_back(
         {.code = code,
@@ -366,6 +367,10 @@ class FileLosses {
          .text = fmt::format("{} of a rank to {}{}", human_counted(std::round(call.calls_per_rank), "call"),
                              name_of_call(a_, call),
                              moves ? fmt::format(", {} each on average", human_bytes(call.bytes_per_call)) : ""),
+         .advice = small_alone && a_.ranks > 1
+                       ? "Collect many of them in memory, and write or read large blocks: a few large calls, then also "
+                         "collective ones (MPI_File_write_at_all, MPI_File_read_at_all)."
+                       : "",
          .evidence = {{"calls_per_rank", call.calls_per_rank}, {"bytes_per_call", call.bytes_per_call}}});
   }
 

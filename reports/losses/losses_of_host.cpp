@@ -16,22 +16,23 @@
 namespace ardoise::reports {
 namespace {
 
-constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
-constexpr double kBesideFiles = 0.1;     // time in the kernel ÷ time in files
-constexpr double kInaccuracy = 0.2;      // processors
-constexpr double kAlso = 0.3;            // of the most affected rank: affected too
+constexpr double kUsualOfThreads = 0.1;   // of the work: threads never end at the same moment
+constexpr double kBesideFiles = 0.1;      // time in the kernel ÷ time in files
+constexpr double kShortFileCall = 20e-6;  // s; calls that are not recorded (lseek, fstat) may take as long beside them
+constexpr double kInaccuracy = 0.2;       // processors
+constexpr double kAlso = 0.3;             // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
   return std::accumulate(times.begin(), times.end(), 0.0, [&](double sum, const RankTime& t) { return sum + t.*part; });
 }
 
-// The ranks that spent much in this part.
-std::vector<std::uint32_t> affected(const std::vector<RankTime>& times, double RankTime::*part) {
+// The ranks that spent much in this.
+std::vector<std::uint32_t> affected(const std::vector<RankTime>& times, const auto& seconds_of) {
   double most = 0;
-  for (const RankTime& time : times) most = std::max(most, time.*part);
+  for (const RankTime& time : times) most = std::max(most, seconds_of(time));
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < times.size(); ++rank) {
-    if (most > 0 && times[rank].*part >= kAlso * most) ranks.push_back(rank);
+    if (most > 0 && seconds_of(times[rank]) >= kAlso * most) ranks.push_back(rank);
   }
   return ranks;
 }
@@ -76,14 +77,34 @@ std::string work_of_other_threads(const Application& a) {
                      in_sentence(name_and_place(s, static_cast<std::size_t>(most - seconds.begin()))));
 }
 
+// Time that these ranks sleep, or lack a processor, costs the others no more than these wait for them, and no more than
+// one of them waits. All ranks: no limit.
+double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& ranks) {
+  const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
+  const std::vector<double>& caused = view.app.waiting.per_rank.caused_seconds;
+  if (ranks.size() == view.times.size() || waiting.size() != view.times.size() || caused.size() != waiting.size() ||
+      view.unknown_waits > kAlso)
+    return view.run;
+  double longest = 0, for_them = 0;
+  for (std::uint32_t rank = 0; rank < waiting.size(); ++rank) {
+    if (std::ranges::binary_search(ranks, rank))
+      for_them += caused[rank];
+    else
+      longest = std::max(longest, waiting[rank]);
+  }
+  return std::min(longest, for_them);
+}
+
 void processor(const RunView& view, std::vector<Loss>& out) {
-  const double seconds = view.path.processor;
-  if (view.share(seconds) < kMeaningful) return;
+  if (view.share(view.path.processor) < kMeaningful) return;
   const Application& a = view.app;
-  const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::waiting);
+  const std::vector<std::uint32_t> ranks =
+      affected(view.times, [](const RankTime& time) { return time.waiting + time.mpi_without_processor; });
   const double load = runnable_per_processor(view), all = total(view.times, &RankTime::waiting);
   const std::string other_threads = load > 1 ? work_of_other_threads(a) : "";
   const bool few = 2 * ranks.size() < a.ranks;
+  const double seconds = few ? std::min(view.path.processor, waiting_of_others(view, ranks)) : view.path.processor;
+  if (view.share(seconds) < kMeaningful) return;
   const bool foreign = load > 0 ? load <= 1 : few;
   out.push_back(
       {.code = foreign ? "node.foreign" : "node.oversub",
@@ -144,30 +165,13 @@ double even_work_meanwhile(const Application& a, const LockWork& locks, const st
   return seconds;
 }
 
-// At most one pause for each message comes after it is there. asleep: of all ranks.
-double pauses_too_long(const Application& a, const CallSite& tests, double asleep) {
+// At most one pause for each message comes after it is there; if the senders sleep as well, it leaves late by another
+// one. asleep: of all ranks.
+double pauses_too_long(const Application& a, const CallSite& tests, double asleep, bool all_sleep) {
   double messages = 0;
   for (const Edge& edge : a.edges) messages += static_cast<double>(edge.messages);
   const double pause = asleep / static_cast<double>(tests.calls);
-  return messages > 0 ? messages / a.ranks * pause : asleep;
-}
-
-// Their sleep costs the others no more than these wait for them, and no more than one of them waits. All ranks sleep:
-// no limit.
-double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& asleep) {
-  const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
-  const std::vector<double>& caused = view.app.waiting.per_rank.caused_seconds;
-  if (asleep.size() == view.times.size() || waiting.size() != view.times.size() || caused.size() != waiting.size() ||
-      view.unknown_waits > kAlso)
-    return view.run;
-  double longest = 0, for_them = 0;
-  for (std::uint32_t rank = 0; rank < waiting.size(); ++rank) {
-    if (std::ranges::binary_search(asleep, rank))
-      for_them += caused[rank];
-    else
-      longest = std::max(longest, waiting[rank]);
-  }
-  return std::min(longest, for_them);
+  return messages > 0 ? (all_sleep ? 2 : 1) * messages / a.ranks * pause : asleep;
 }
 
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
@@ -175,7 +179,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const double seconds = view.path.asleep;
   if (view.share(seconds) < kMeaningful) return;
   const Application& a = view.app;
-  const std::vector<std::uint32_t> ranks = affected(view.times, &RankTime::blocked);
+  const std::vector<std::uint32_t> ranks = affected(view.times, [](const RankTime& time) { return time.blocked; });
   const double all = total(view.times, &RankTime::blocked);
   const double count = std::max<double>(1, static_cast<double>(ranks.size()));
   if (const double threads = threads_in_turn(a, ranks); threads > 0 && other_threads_work(a)) {
@@ -239,18 +243,25 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   } else if (2 * ranks.size() < a.ranks) {
     text += where_others_wait(a, ranks.size() == 1);
   }
-  out.push_back({.code = tests != nullptr ? "poll.sleep" : "late.asleep",
-                 .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all) : seconds),
-                 .own_seconds = all,
-                 .bucket = Bucket::asleep,
-                 .text = std::move(text),
-                 .ranks = ranks});
+  out.push_back(
+      {.code = tests != nullptr ? "poll.sleep" : "late.asleep",
+       .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all, ranks.size() == a.ranks) : seconds),
+       .own_seconds = all,
+       .bucket = Bucket::asleep,
+       .text = std::move(text),
+       .ranks = ranks});
 }
 
 void kernel(const RunView& view, std::vector<Loss>& out) {
   if (view.share(view.path.kernel) < kMeaningful) return;
   // Samples do not tell time in the kernel beside many calls on files from the time in them.
-  if (view.mean_kernel < kBesideFiles * view.mean_io) return;
+  double calls = 0, seconds = 0;
+  for (const FunctionProfile& f : view.app.posix) {
+    calls += static_cast<double>(f.calls);
+    seconds += f.seconds;
+  }
+  const double beside_files = seconds < kShortFileCall * calls ? 1 : kBesideFiles;
+  if (view.mean_kernel < beside_files * view.mean_io) return;
   const SampleProfile& s = view.app.samples;
   if (lock_work(view.app).matters) return;
   std::vector<double> beneath = kernel_beneath(s);

@@ -79,6 +79,17 @@ TEST(LossesOfCalls, WritesThroughAView) {
       << "1 GB/s at best";
 }
 
+TEST(LossesOfCalls, SmallRecordsAreCollectedBeforeCallsAreJoined) {
+  const auto advice = [](std::uint64_t bytes) {
+    Application a = with_calls("MPI_File_write_shared", "io", 200'000, 1e-6);
+    a.mpi[0].bytes = a.call_sites[0].bytes = bytes * 200'000;
+    const auto losses = losses_by_code(a);
+    return losses.contains("io.independent") ? losses.at("io.independent").advice : "none";
+  };
+  EXPECT_THAT(advice(32), HasSubstr("large blocks"));
+  EXPECT_THAT(advice(100'000), ::testing::Not(HasSubstr("large blocks")));
+}
+
 // Two ranks of two threads each, bound to one processor each, on a host of eight.
 TEST(LossesOfCalls, ABindingIsNarrowOnlyWhereTheHostHasProcessorsLeft) {
   Application a = two_ranks({10, 10}, {0, 0});

@@ -82,6 +82,44 @@ TEST(LossesOfHost, SleepCostsNoMoreThanOthersWait) {
   EXPECT_NEAR(losses_by_code(a).at("late.asleep").ceiling, 5, 0.01);
 }
 
+// The first of three ranks hands out work and lacks a processor for 4 s.
+TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
+  Application a = two_ranks({1, 10}, {4, 0});
+  a.ranks = 3;
+  for (std::vector<double>* each :
+       {&a.per_rank.wall_seconds, &a.per_rank.mpi_seconds, &a.per_rank.io_seconds, &a.per_rank.cpu_seconds,
+        &a.per_rank.process_cpu_seconds, &a.per_rank.waiting_seconds})
+    each->push_back(each->back());
+  a.per_rank.host = {0, 0, 0};
+  a.per_rank.host_processors = {3, 3, 3};
+  a.per_rank.asleep_outside = {100, 0, 0};
+  a.per_rank.asleep_inside = {0, 0, 0};
+  a.waiting.per_rank.waiting_seconds = a.waiting.per_rank.caused_seconds = {0, 0, 0};
+  add_part(a, "other", 10);
+  EXPECT_FALSE(losses_by_code(a).contains("node.foreign"));
+  a.waiting.per_rank.waiting_seconds = {0, 3, 2};
+  a.waiting.per_rank.caused_seconds = {5, 0, 0};
+  ASSERT_TRUE(losses_by_code(a).contains("node.foreign"));
+  EXPECT_NEAR(losses_by_code(a).at("node.foreign").ceiling, 3, 0.01);
+  EXPECT_THAT(losses_by_code(a).at("node.foreign").text, HasSubstr("Rank 0 waits"));
+}
+
+// Both ranks sleep for 5 s between 1,000 tests for 200 messages.
+TEST(LossesOfHost, APauseAtEachEndOfAMessageIsTooLong) {
+  Application a = two_ranks({5, 5}, {0, 0});
+  add_part(a, "other", 5);
+  add_part(a, "computation", 5).symbol = "evolve";
+  CallSite& tests = a.call_sites.emplace_back();
+  tests.function = "MPI_Testall";
+  tests.symbol = "finish";
+  tests.calls = 1000;
+  tests.ranks = 2;
+  Edge& edge = a.edges.emplace_back();
+  edge.messages = 200;
+  ASSERT_TRUE(losses_by_code(a).contains("poll.sleep"));
+  EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
+}
+
 // 4 s of work and 4 s of a million small messages a rank; single records are missing on 6 of 10 s.
 TEST(LossesOfHost, APathWithoutRecordsIsFilledWithSums) {
   Application a = two_ranks({4, 4}, {2, 2});

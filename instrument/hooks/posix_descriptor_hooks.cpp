@@ -20,10 +20,10 @@ namespace {
 bool takes_mode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
 template <class Open>
-int record_open(const void* caller, Open&& open) {
+int record_open(const void* caller, const char* path, Open&& open) {
   PosixCall call(PosixFunction::kOpen, caller);
   const int descriptor = open();
-  call.opened_descriptor(descriptor);
+  call.opened_descriptor(descriptor, path);
   return call.end(descriptor);
 }
 
@@ -62,51 +62,51 @@ auto record_other(PosixFunction function, const void* caller, int descriptor, Ac
 
 // ---- open and close
 
-#define ARDOISE_OPEN_HOOK(name)                                                               \
-  ARDOISE_HOOK(int, name, const char* path, int flags, ...) {                                 \
-    mode_t mode = 0;                                                                          \
-    if (takes_mode(flags)) {                                                                  \
-      va_list rest;                                                                           \
-      va_start(rest, flags);                                                                  \
-      mode = va_arg(rest, mode_t);                                                            \
-      va_end(rest);                                                                           \
-    }                                                                                         \
-    return record_open(ARDOISE_CALLER, [=] { return real_##name.get()(path, flags, mode); }); \
+#define ARDOISE_OPEN_HOOK(name)                                                                     \
+  ARDOISE_HOOK(int, name, const char* path, int flags, ...) {                                       \
+    mode_t mode = 0;                                                                                \
+    if (takes_mode(flags)) {                                                                        \
+      va_list rest;                                                                                 \
+      va_start(rest, flags);                                                                        \
+      mode = va_arg(rest, mode_t);                                                                  \
+      va_end(rest);                                                                                 \
+    }                                                                                               \
+    return record_open(ARDOISE_CALLER, path, [=] { return real_##name.get()(path, flags, mode); }); \
   }
 ARDOISE_OPEN_HOOK(open)
 ARDOISE_OPEN_HOOK(open64)
 
-#define ARDOISE_OPENAT_HOOK(name)                                                                        \
-  ARDOISE_HOOK(int, name, int directory, const char* path, int flags, ...) {                             \
-    mode_t mode = 0;                                                                                     \
-    if (takes_mode(flags)) {                                                                             \
-      va_list rest;                                                                                      \
-      va_start(rest, flags);                                                                             \
-      mode = va_arg(rest, mode_t);                                                                       \
-      va_end(rest);                                                                                      \
-    }                                                                                                    \
-    return record_open(ARDOISE_CALLER, [=] { return real_##name.get()(directory, path, flags, mode); }); \
+#define ARDOISE_OPENAT_HOOK(name)                                                                              \
+  ARDOISE_HOOK(int, name, int directory, const char* path, int flags, ...) {                                   \
+    mode_t mode = 0;                                                                                           \
+    if (takes_mode(flags)) {                                                                                   \
+      va_list rest;                                                                                            \
+      va_start(rest, flags);                                                                                   \
+      mode = va_arg(rest, mode_t);                                                                             \
+      va_end(rest);                                                                                            \
+    }                                                                                                          \
+    return record_open(ARDOISE_CALLER, path, [=] { return real_##name.get()(directory, path, flags, mode); }); \
   }
 ARDOISE_OPENAT_HOOK(openat)
 ARDOISE_OPENAT_HOOK(openat64)
 
 ARDOISE_HOOK(int, __open_2, const char* path, int flags) {
-  return record_open(ARDOISE_CALLER, [=] { return real___open_2(path, flags); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real___open_2(path, flags); });
 }
 ARDOISE_HOOK(int, __open64_2, const char* path, int flags) {
-  return record_open(ARDOISE_CALLER, [=] { return real___open64_2(path, flags); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real___open64_2(path, flags); });
 }
 ARDOISE_HOOK(int, __openat_2, int directory, const char* path, int flags) {
-  return record_open(ARDOISE_CALLER, [=] { return real___openat_2(directory, path, flags); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real___openat_2(directory, path, flags); });
 }
 ARDOISE_HOOK(int, __openat64_2, int directory, const char* path, int flags) {
-  return record_open(ARDOISE_CALLER, [=] { return real___openat64_2(directory, path, flags); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real___openat64_2(directory, path, flags); });
 }
 ARDOISE_HOOK_UNLESS_OWN(int, creat, const char* path, mode_t mode) {
-  return record_open(ARDOISE_CALLER, [=] { return real_creat(path, mode); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real_creat(path, mode); });
 }
 ARDOISE_HOOK(int, creat64, const char* path, mode_t mode) {
-  return record_open(ARDOISE_CALLER, [=] { return real_creat64(path, mode); });
+  return record_open(ARDOISE_CALLER, path, [=] { return real_creat64(path, mode); });
 }
 ARDOISE_HOOK(int, close, int descriptor) {
   PosixCall call(PosixFunction::kClose, ARDOISE_CALLER);

@@ -19,15 +19,16 @@ Session* PosixCall::observing_session() noexcept {
   return current;
 }
 
-void PosixCall::opened_descriptor(int descriptor) noexcept {
+void PosixCall::opened_descriptor(int descriptor, const char* path) noexcept {
   forget_descriptor(descriptor);
   if (session_ == nullptr || descriptor < 0) return;
-  on_descriptor(descriptor);
+  descriptor_ = descriptor;
+  open_.file = session_->recorder.files.opened(descriptor, path);
   moved_to(0);
 }
 
-void PosixCall::opened_stream(std::FILE* stream) noexcept {
-  if (stream != nullptr) opened_descriptor(descriptor_of(stream));
+void PosixCall::opened_stream(std::FILE* stream, const char* path) noexcept {
+  if (stream != nullptr) opened_descriptor(descriptor_of(stream), path);
 }
 
 // Counts calls that read or write, except copies within the kernel.
@@ -54,7 +55,7 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
       thread->may_send = false;
       std::optional<python::CheckedOnce> checked;
       if (python::interpreter.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-        checked.emplace();
+        checked.emplace(event.begin);
       const bool has_context = session_->has_call_stacks && current_sampled != nullptr;
       if (has_context) [[unlikely]]
         session_->sampling.record_context(*current_sampled, frame, event.begin, event.end);

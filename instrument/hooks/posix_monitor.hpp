@@ -54,9 +54,9 @@ class PosixCall {
   void moved_to(std::int64_t position) noexcept {
     if (session_ != nullptr) session_->recorder.accesses.move_to(descriptor_, position);
   }
-  // The call opened this descriptor, which now refers to another file than before.
-  void opened_descriptor(int descriptor) noexcept;
-  void opened_stream(std::FILE* stream) noexcept;
+  // The call opened this descriptor, which now refers to another file than before. path: as given; nullptr: unknown.
+  void opened_descriptor(int descriptor, const char* path) noexcept;
+  void opened_stream(std::FILE* stream, const char* path) noexcept;
 
   // Ends the call: bytes moved, or failed. Keeps errno.
   void record(std::uint64_t bytes, bool failed) noexcept {

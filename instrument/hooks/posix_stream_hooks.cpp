@@ -14,10 +14,10 @@ namespace {
 #define ARDOISE_CALLER __builtin_return_address(0)
 
 template <class Open>
-std::FILE* record_open(PosixFunction function, const void* caller, Open&& open) {
+std::FILE* record_open(PosixFunction function, const void* caller, const char* path, Open&& open) {
   PosixCall call(function, caller);
   std::FILE* const stream = open();
-  call.opened_stream(stream);
+  call.opened_stream(stream, path);
   call.record(0, stream == nullptr);
   return stream;
 }
@@ -80,25 +80,25 @@ int record_puts(const void* caller, std::FILE* stream, size_t bytes, Put&& put) 
 // ---- open and close
 
 ARDOISE_HOOK(std::FILE*, fopen, const char* path, const char* mode) {
-  return record_open(PosixFunction::kFopen, ARDOISE_CALLER, [=] { return real_fopen(path, mode); });
+  return record_open(PosixFunction::kFopen, ARDOISE_CALLER, path, [=] { return real_fopen(path, mode); });
 }
 ARDOISE_HOOK(std::FILE*, fopen64, const char* path, const char* mode) {
-  return record_open(PosixFunction::kFopen, ARDOISE_CALLER, [=] { return real_fopen64(path, mode); });
+  return record_open(PosixFunction::kFopen, ARDOISE_CALLER, path, [=] { return real_fopen64(path, mode); });
 }
 ARDOISE_HOOK(std::FILE*, fdopen, int descriptor, const char* mode) {
-  return record_open(PosixFunction::kFdopen, ARDOISE_CALLER, [=] { return real_fdopen(descriptor, mode); });
+  return record_open(PosixFunction::kFdopen, ARDOISE_CALLER, nullptr, [=] { return real_fdopen(descriptor, mode); });
 }
 ARDOISE_HOOK(std::FILE*, freopen, const char* path, const char* mode, std::FILE* stream) {
   const int before = descriptor_of(stream);
   std::FILE* const result =
-      record_open(PosixFunction::kFreopen, ARDOISE_CALLER, [=] { return real_freopen(path, mode, stream); });
+      record_open(PosixFunction::kFreopen, ARDOISE_CALLER, path, [=] { return real_freopen(path, mode, stream); });
   if (result == nullptr || descriptor_of(result) != before) forget_descriptor(before);
   return result;
 }
 ARDOISE_HOOK(std::FILE*, freopen64, const char* path, const char* mode, std::FILE* stream) {
   const int before = descriptor_of(stream);
   std::FILE* const result =
-      record_open(PosixFunction::kFreopen, ARDOISE_CALLER, [=] { return real_freopen64(path, mode, stream); });
+      record_open(PosixFunction::kFreopen, ARDOISE_CALLER, path, [=] { return real_freopen64(path, mode, stream); });
   if (result == nullptr || descriptor_of(result) != before) forget_descriptor(before);
   return result;
 }

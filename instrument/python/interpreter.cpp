@@ -13,6 +13,8 @@ namespace ardoise::instrument::python {
 
 constinit std::atomic<Interpreter*> interpreter = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local CheckedMemory* CheckedOnce::memory_of_call = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local CheckedMemory CheckedOnce::checked{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t CheckedOnce::checked_since = 0;
 
 namespace {
 

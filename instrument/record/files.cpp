@@ -1,6 +1,7 @@
 #include "instrument/record/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,7 +10,9 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 
+#include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/mapped_memory.hpp"
 
 namespace ardoise::instrument {
@@ -77,6 +80,26 @@ std::uint32_t Files::look_up(int descriptor) noexcept {
     number = of_path(display_path(descriptor, link, scratch.display));
   }
   scratches_used_.fetch_and(~mine, std::memory_order_release);
+  if (descriptor < kDescriptors) table_->numbers[descriptor].store(number, std::memory_order_relaxed);
+  return number;
+}
+
+std::uint32_t Files::opened(int descriptor, const char* path) noexcept {
+  if (descriptor < 0 || table_ == nullptr) return kUnknown;
+  struct stat file {};
+  if (path == nullptr || call_kernel(SYS_fstat, descriptor, argument(&file)) != 0 || !S_ISREG(file.st_mode))
+    return look_up(descriptor);
+  std::uint64_t hash = hash_of({path, ::strnlen(path, kMaxPath)});
+  for (const std::uint64_t part : {std::uint64_t{file.st_dev}, std::uint64_t{file.st_ino}})
+    hash = (hash ^ hash >> 32 ^ part) * 0x9E3779B97F4A7C15u;
+  std::atomic<std::uint64_t>& place = table_->opened[(hash >> 32) % kOpened];
+  const std::uint64_t known = place.load(std::memory_order_relaxed);
+  if ((known & kNumberBits) == kUnknown || ((known ^ hash) & ~kNumberBits) != 0) {
+    const std::uint32_t number = look_up(descriptor);
+    place.store((hash & ~kNumberBits) | number, std::memory_order_relaxed);
+    return number;
+  }
+  const auto number = static_cast<std::uint32_t>(known & kNumberBits);
   if (descriptor < kDescriptors) table_->numbers[descriptor].store(number, std::memory_order_relaxed);
   return number;
 }

@@ -42,6 +42,9 @@ class Files final : public DefinitionSource {
     }
     return look_up(descriptor);
   }
+  // The same for a descriptor that open() just returned for this path; nullptr: not known. A file that was opened by
+  // the same path before needs no look-up: it is the one with the same device and inode.
+  std::uint32_t opened(int descriptor, const char* path) noexcept;
   // The descriptor refers to another file from now on. Call it after the system call that changed it.
   void forget(int descriptor) noexcept {
     if (descriptor >= 0 && descriptor < kDescriptors && table_ != nullptr) {
@@ -55,6 +58,9 @@ class Files final : public DefinitionSource {
  private:
   static constexpr std::size_t kSlots = 2 * kMaxFiles;  // short probe sequences
   static constexpr std::uint32_t kFurtherFiles = kSlots + 1;
+  static constexpr std::size_t kOpened = 4096;
+  static constexpr std::uint64_t kNumberBits = (std::uint64_t{1} << 20) - 1;
+  static_assert(kFurtherFiles <= kNumberBits && kOpened <= kNumberBits);
   static constexpr std::size_t kTextBytes = std::size_t{4} << 20;
 
   struct Slot {
@@ -72,6 +78,7 @@ class Files final : public DefinitionSource {
     Slot slots[kSlots];
     char text[kTextBytes];
     Scratch scratches[kScratches];
+    std::atomic<std::uint64_t> opened[kOpened];  // hash of path, device and inode; its low bits are the number
   };
   std::uint32_t look_up(int descriptor) noexcept;
   [[nodiscard]] std::uint32_t further_files() noexcept;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -127,6 +128,44 @@ TEST_F(TablesTest, ReusedDescriptorGetsItsNewName) {
   files.forget(second);
   EXPECT_NE(files.of_descriptor(second), before);
   ::close(second);
+}
+
+TEST_F(TablesTest, AFileThatIsOpenedAgainIsTheSame) {
+  Files files(queue_);
+  std::array<char, 32> folder = {"/tmp/ardoise_opened_XXXXXX"};
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string directory = folder.data(), one = directory + "/one", two = directory + "/two";
+  const auto number_of = [&](const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    files.forget(descriptor);
+    const std::uint32_t number = files.opened(descriptor, path.c_str());
+    EXPECT_EQ(files.of_descriptor(descriptor), number);
+    ::close(descriptor);
+    return number;
+  };
+  const std::uint32_t first = number_of(one), other = number_of(two);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(first, files.of_path(one));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(number_of(one), first);
+  ASSERT_EQ(::rename(one.c_str(), two.c_str()), 0);
+  EXPECT_EQ(number_of(two), other) << "the path decides";
+  EXPECT_EQ(number_of(one), first);
+
+  // A link that leads elsewhere from now on.
+  const std::string link = directory + "/newest";
+  ASSERT_EQ(::symlink("one", link.c_str()), 0);
+  EXPECT_EQ(number_of(link), first);
+  ASSERT_EQ(::unlink(link.c_str()), 0);
+  ASSERT_EQ(::symlink("two", link.c_str()), 0);
+  EXPECT_EQ(number_of(link), other);
+
+  const int device = ::open("/dev/null", O_RDONLY);
+  EXPECT_EQ(files.opened(device, "/dev/null"), files.of_path("/dev/null"));
+  files.forget(device);
+  EXPECT_EQ(files.opened(device, nullptr), files.of_path("/dev/null"));
+  ::close(device);
+  EXPECT_EQ(files.opened(-1, one.c_str()), Files::kUnknown);
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(TablesTest, TooManyFilesShareANumber) {

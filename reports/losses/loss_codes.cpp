@@ -89,6 +89,10 @@ const std::vector<LossCode>& loss_codes() {
        "one "
        "call for all values.",
        program},
+      {"ovh.programs", "Other programs are started in the loop",
+       "Call a library in place of the program, or start one that serves all steps (through a pipe); or prepare its "
+       "results before the run.",
+       program},
       {"ovh.types", "Data types of many small pieces",
        "Store what is exchanged contiguously, or copy it into a buffer where it is computed; or describe longer "
        "blocks.",

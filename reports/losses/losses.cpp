@@ -34,7 +34,8 @@ std::vector<Loss> merged(std::vector<Loss> losses) {
     }
     // The region in which others work explains the threads that wait.
     if (same->bucket == Bucket::asleep && loss.bucket == Bucket::work) std::swap(same->text, loss.text);
-    if (loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos &&
+    const bool says_more = loss.code != "late.noise";  // several rules find it, of the same waits
+    if (says_more && loss.ceiling > 0.1 * same->ceiling && same->text.find(loss.text) == std::string::npos &&
         ++places[loss.code] <= kPlaces)
       same->text += "; " + uncapitalised(loss.text);
     same->is_usual = same->is_usual && loss.is_usual;

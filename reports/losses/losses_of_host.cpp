@@ -165,6 +165,29 @@ double even_work_meanwhile(const Application& a, const LockWork& locks, const st
   return seconds;
 }
 
+// The program's function that starts other programs, if these starts take a good part of the CPU time; "": none.
+std::string starter_of_programs(const Application& a) {
+  constexpr double kGoodPart = 0.03;
+  const SampleProfile& s = a.samples;
+  const auto starts = [](const SampledFunction& f) {
+    const std::string_view symbol = without_underscores(f.symbol);
+    return symbol == "fork" || symbol == "vfork" || symbol == "libc_fork" || symbol.starts_with("posix_spawn") ||
+           symbol.starts_with("spawni") || symbol == "do_system" || symbol == "Popen.__init__" ||
+           symbol == "Popen._execute_child";
+  };
+  std::vector<bool> beneath(s.tree.parent.size());
+  std::vector<double> seconds(s.functions.size());
+  for (std::uint32_t i = 0; i < beneath.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i];
+    beneath[i] = starts(s.functions[s.tree.function[i]]) || (parent != kNoParent && beneath[parent]);
+    if (beneath[i]) seconds[function_of_program(s, i)] += s.tree.self[i];
+  }
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (!(all > kGoodPart * s.self)) return "";
+  const auto most = std::ranges::max_element(seconds);
+  return name_and_place(s, static_cast<std::size_t>(most - seconds.begin()));
+}
+
 // At most one pause for each message comes after it is there; if the senders sleep as well, it leaves late by another
 // one. asleep: of all ranks.
 double pauses_too_long(const Application& a, const CallSite& tests, double asleep, bool all_sleep) {
@@ -232,19 +255,24 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const double most = std::min(seconds, waiting_of_others(view, ranks));
   if (view.share(most) < kMeaningful) return;
   const CallSite* const tests = tests_between_sleep(a, ranks.size());
+  const std::string starter = tests == nullptr ? starter_of_programs(a) : "";
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
                   ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
                   ranks.size() == 1 ? "" : " each");
-  if (tests != nullptr) {
+  if (!starter.empty()) {
+    text += fmt::format("; other programs are started meanwhile, in {}", in_sentence(starter));
+  } else if (tests != nullptr) {
     text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
                         in_sentence(tests->function), in_sentence(name_of(*tests)));
   } else if (2 * ranks.size() < a.ranks) {
     text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back(
-      {.code = tests != nullptr ? "poll.sleep" : "late.asleep",
+      {.code = !starter.empty()   ? "ovh.programs"
+               : tests != nullptr ? "poll.sleep"
+                                  : "late.asleep",
        .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all, ranks.size() == a.ranks) : seconds),
        .own_seconds = all,
        .bucket = Bucket::asleep,
@@ -279,14 +307,20 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
       most == beneath.end() || !(*most > 0)
           ? ""
           : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
+  const std::string share = human_share(s.self > 0 ? part * view.mean_kernel * view.app.ranks / s.self : 0);
+  const std::string starter = starter_of_programs(view.app);
   out.push_back(
-      {.code = "mem.faults",
+      {.code = starter.empty() ? "mem.faults" : "ovh.programs",
        .ceiling = view.path.kernel * part,
        .own_seconds = view.mean_kernel * view.app.ranks * part,
        .bucket = Bucket::kernel,
-       .text = fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
-                           "outside MPI and file I/O{} (sampled)",
-                           human_share(s.self > 0 ? part * view.mean_kernel * view.app.ranks / s.self : 0), place)});
+       .text = starter.empty()
+                   ? fmt::format("{} of the CPU time is spent in the kernel, for page faults or system calls "
+                                 "outside MPI and file I/O{} (sampled)",
+                                 share, place)
+                   : fmt::format("{} of the CPU time is spent in the kernel (sampled), while other programs are "
+                                 "started in {}",
+                                 share, in_sentence(starter))});
 }
 
 }  // namespace

@@ -90,6 +90,38 @@ TEST(LossesOfCalls, SmallRecordsAreCollectedBeforeCallsAreJoined) {
   EXPECT_THAT(advice(100'000), ::testing::Not(HasSubstr("large blocks")));
 }
 
+// 4 s in 2,000 writes of 8 bytes.
+TEST(LossesOfCalls, SmallWritesThatWaitForTheDisk) {
+  const auto codes = [](double shortest) {
+    Application a = two_ranks({6, 6}, {0, 0});
+    a.per_rank.asleep_outside = {0, 0};
+    a.per_rank.io_seconds = {4, 4};
+    FunctionProfile& profile = a.posix.emplace_back();
+    profile.function = "write";
+    profile.category = "write";
+    profile.calls = 4000;
+    profile.seconds = 8;
+    profile.bytes = 32'000;
+    CallSite& site = a.call_sites.emplace_back();
+    site.function = "write";
+    site.symbol = "store";
+    site.calls = 4000;
+    site.seconds = 8;
+    site.bytes = 32'000;
+    site.min_seconds = shortest;
+    site.ranks = 2;
+    add_part(a, "computation", 6).symbol = "advance";
+    add_part(a, "io", 4);
+    return losses_by_code(a);
+  };
+  ASSERT_TRUE(codes(1e-4).contains("io.sync"));
+  EXPECT_THAT(codes(1e-4).at("io.sync").text, HasSubstr("4,000 calls to write, called from store, 8 B each"));
+  EXPECT_NEAR(codes(1e-4).at("io.sync").ceiling, 4, 0.01);
+  EXPECT_FALSE(codes(1e-4).contains("io.small"));
+  EXPECT_FALSE(codes(1e-6).contains("io.sync")) << "most wait for something else";
+  EXPECT_TRUE(codes(1e-6).contains("io.small"));
+}
+
 // Two ranks of two threads each, bound to one processor each, on a host of eight.
 TEST(LossesOfCalls, ABindingIsNarrowOnlyWhereTheHostHasProcessorsLeft) {
   Application a = two_ranks({10, 10}, {0, 0});

@@ -120,6 +120,33 @@ TEST(LossesOfHost, APauseAtEachEndOfAMessageIsTooLong) {
   EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
 }
 
+// Rank 0 sleeps for 8 s, 5 of which the other waits for it.
+TEST(LossesOfHost, RanksThatStartOtherProgramsWaitForThem) {
+  Application a = two_ranks({2, 5}, {0, 0});
+  a.per_rank.mpi_seconds = {0, 5};
+  add_part(a, "other", 8);
+  add_part(a, "computation", 2).symbol = "evolve";
+  a.waiting.per_rank.waiting_seconds = {0, 5};
+  a.waiting.per_rank.caused_seconds = {5, 0};
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.samples = 1000;
+  s.self = 7;
+  for (const char* symbol : {"main", "convert", "do_system", "posix_spawn"}) {
+    SampledFunction& f = s.functions.emplace_back();
+    f.symbol = symbol;
+    f.kind = "code";
+    f.module = symbol == std::string("main") || symbol == std::string("convert") ? "solver" : "/lib/libc.so.6";
+  }
+  s.tree.parent = {kNoParent, 0, 1, 2};
+  s.tree.function = {0, 1, 2, 3};
+  s.tree.self = {6.5, 0, 0.1, 0.4};
+  ASSERT_TRUE(losses_by_code(a).contains("ovh.programs"));
+  EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("other programs are started meanwhile, in convert"));
+  s.tree.self = {6.9, 0, 0.1, 0};
+  EXPECT_TRUE(losses_by_code(a).contains("late.asleep")) << "few starts";
+}
+
 // 4 s of work and 4 s of a million small messages a rank; single records are missing on 6 of 10 s.
 TEST(LossesOfHost, APathWithoutRecordsIsFilledWithSums) {
   Application a = two_ranks({4, 4}, {2, 2});

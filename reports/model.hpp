@@ -266,6 +266,7 @@ struct RankSummary {
   // How often that thread was seen asleep or blocked, outside of MPI and I/O calls, and in them. Both 0: unknown.
   std::vector<std::uint32_t> asleep_outside, asleep_inside;
   std::vector<double> process_cpu_seconds;
+  std::vector<double> children_cpu_seconds;  // of processes that the rank started and waited for
   std::vector<std::uint64_t> peak_memory_bytes;  // peak resident set since the start of the process
   std::vector<std::uint32_t> host;               // index into Application::hosts
   // Processors in the affinity mask: their number, the first one, and the number of the host; 0: unknown.

@@ -247,6 +247,7 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
   check_cells(check, at + ".cpu_seconds", times.cpu_seconds, ranks);
   check_cells(check, at + ".waiting_seconds", times.waiting_seconds, ranks);
   check_cells(check, at + ".process_cpu_seconds", times.process_cpu_seconds, ranks);
+  check_cells(check, at + ".children_cpu_seconds", times.children_cpu_seconds, ranks);
   check_cells(check, at + ".peak_memory_bytes", times.peak_memory_bytes, ranks);
   check_cells(check, at + ".processors", times.processors, ranks);
   check_cells(check, at + ".first_processor", times.first_processor, ranks);

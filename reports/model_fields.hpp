@@ -129,8 +129,8 @@ ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, edges_between, others, per_
                critical_path_seconds, critical_path_elsewhere_seconds, efficiency, over_time, efficiency_over_time,
                resolved_calls, resolved_messages, unresolved)
 ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, cpu_seconds, waiting_seconds, process_cpu_seconds,
-               peak_memory_bytes, host, processors, first_processor, host_processors, first_mpi_seconds,
-               first_io_seconds, asleep_outside, asleep_inside)
+               children_cpu_seconds, peak_memory_bytes, host, processors, first_processor, host_processors,
+               first_mpi_seconds, first_io_seconds, asleep_outside, asleep_inside)
 ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost)
 ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds, ranks_complete, analyzers_lost,
                record_cost_seconds, overhead_seconds, recording_seconds, sending_seconds, sampling_seconds, clock,

@@ -239,11 +239,11 @@ struct CountersDefinition {
 struct SamplerTotalsDefinition {
   std::uint32_t thread;
   std::uint32_t reserved;
-  std::uint64_t taken;         // samples that the sampler started
-  std::uint64_t stored;        // those of them that went into the buffer
-  std::uint64_t discarded;     // those of them that were discarded: their level was closed or no bin was free
-  std::uint64_t partial;       // unwinding ended early
-  std::uint64_t lost;          // hit the tool itself, or a place where no sample can be taken
+  std::uint64_t taken;      // samples that the sampler started
+  std::uint64_t stored;     // those of them that went into the buffer
+  std::uint64_t discarded;  // those of them that were discarded: their level was closed or no bin was free
+  std::uint64_t partial;    // unwinding ended early
+  std::uint64_t lost;       // hit the tool itself, or a place where no sample can be taken
   // Wall time that sampling took from the thread, including an estimate for the interrupts themselves.
   std::uint64_t cost_ticks;
   std::uint64_t thread_ticks;  // age of the thread since its sampling began, wall time
@@ -262,6 +262,7 @@ struct UsageDefinition {
   // Looks from outside that found that thread asleep or blocked: outside of MPI and I/O calls, and in them. Their ratio
   // is that of the times.
   std::uint32_t asleep_outside, asleep_in_mpi, asleep_in_io;
+  std::uint64_t children_cpu_ns;  // CPU time of processes that it started and waited for
 };
 
 // The memory of the process over time. `points` times MemoryPoint follow in order of time. Strings: none.

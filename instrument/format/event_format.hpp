@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 10;
+inline constexpr std::uint16_t kPackVersion = 11;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)

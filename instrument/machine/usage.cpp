@@ -27,6 +27,9 @@ Usage read_usage(std::uint32_t tid) noexcept {
     usage.process_cpu_ns = nanoseconds(process.ru_utime) + nanoseconds(process.ru_stime);
     usage.peak_memory_bytes = static_cast<std::uint64_t>(process.ru_maxrss) * 1024;
   }
+  rusage children{};
+  if (::syscall(SYS_getrusage, RUSAGE_CHILDREN, &children) == 0)
+    usage.children_cpu_ns = nanoseconds(children.ru_utime) + nanoseconds(children.ru_stime);
   return usage;
 }
 

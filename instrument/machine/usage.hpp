@@ -10,6 +10,7 @@ struct Usage {
   std::uint64_t cpu_ns = 0;             // of one thread
   std::uint64_t process_cpu_ns = 0;     // of all threads, including those that ended
   std::uint64_t peak_memory_bytes = 0;  // greatest resident set so far
+  std::uint64_t children_cpu_ns = 0;    // of processes that this one started, and whose end it has seen
 };
 
 // The processors that all threads of this process together may use.

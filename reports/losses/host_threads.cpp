@@ -1,8 +1,10 @@
 #include "reports/losses/host_threads.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace ardoise::reports {
 namespace {
@@ -27,12 +29,10 @@ double overlap(const Application& a, const Application& b) {
 
 }  // namespace
 
-std::vector<double> threads_by_host(const RunView& view) {
+std::vector<double> threads_by_rank(const RunView& view) {
   const Application& a = view.app;
-  std::vector<double> needed(a.hosts.size());
-  if (a.per_rank.host.size() != view.times.size()) return {};
+  std::vector<double> needed(view.times.size());
   for (std::size_t rank = 0; rank < view.times.size(); ++rank) {
-    if (a.per_rank.host[rank] >= needed.size()) return {};
     // A rank with other threads has as many as it used processors, or as they used those of the first one that would
     // always run; asleep it needs none.
     const double wall = std::max(view.times[rank].wall, 1e-12);
@@ -41,9 +41,47 @@ std::vector<double> threads_by_host(const RunView& view) {
     const double asleep = (view.times[rank].blocked + (view.on_device.empty() ? 0 : view.on_device[rank])) / wall;
     const bool several = asleep < kMostlyAwake && process > kOtherThreads * first && first > 0;
     const double threads = several ? std::min(process / first, sampled_threads(a, rank)) : 1;
-    needed[a.per_rank.host[rank]] += std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
+    needed[rank] = std::max(asleep < kMostlyAsleep ? (1 - asleep) * threads : 0, process / wall);
   }
   return needed;
+}
+
+std::vector<double> threads_by_host(const RunView& view) {
+  const Application& a = view.app;
+  std::vector<double> needed(a.hosts.size());
+  if (a.per_rank.host.size() != view.times.size()) return {};
+  const std::vector<double> of_ranks = threads_by_rank(view);
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    if (a.per_rank.host[rank] >= needed.size()) return {};
+    needed[a.per_rank.host[rank]] += of_ranks[rank];
+  }
+  return needed;
+}
+
+std::optional<SharedProcessors> most_shared_processors(const RunView& view) {
+  constexpr double kInaccuracy = 0.2;  // threads
+  const RankSummary& r = view.app.per_rank;
+  const std::size_t count = view.times.size();
+  if (r.host.size() != count || r.processors.size() != count || r.first_processor.size() != count ||
+      r.host_processors.size() != count)
+    return {};
+  const std::vector<double> needed = threads_by_rank(view);
+  std::map<std::array<std::uint32_t, 3>, SharedProcessors> sets;  // by host, lowest processor, number
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    if (r.processors[rank] == 0 || r.processors[rank] >= r.host_processors[rank]) continue;
+    SharedProcessors& set = sets[{r.host[rank], r.first_processor[rank], r.processors[rank]}];
+    set.ranks.push_back(rank);
+    set.threads += needed[rank];
+    set.first = r.first_processor[rank];
+    set.processors = r.processors[rank];
+    set.of_host = r.host_processors[rank];
+  }
+  std::optional<SharedProcessors> most;
+  for (auto& [key, set] : sets) {
+    if (set.ranks.size() < 2 || set.threads <= set.processors + kInaccuracy) continue;
+    if (!most || set.threads / set.processors > most->threads / most->processors) most = std::move(set);
+  }
+  return most;
 }
 
 void count_other_threads(Run& run) {

@@ -1,6 +1,8 @@
 // Threads that need a processor, by host: a program's own, and those of the other programs of a launch.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reports/losses/run_view.hpp"
@@ -8,8 +10,19 @@
 
 namespace ardoise::reports {
 
-// Mean number of the program's threads that compute or wait for a processor, by host. Empty: not known.
+// Mean number of the program's threads that compute or wait for a processor, by rank.
+[[nodiscard]] std::vector<double> threads_by_rank(const RunView& view);
+// The same by host. Empty: not known.
 [[nodiscard]] std::vector<double> threads_by_host(const RunView& view);
+
+// Ranks that are bound to the same processors, too few for their threads, on a host with more.
+struct SharedProcessors {
+  std::vector<std::uint32_t> ranks;
+  double threads = 0;                                    // that compute or wait for a processor, on average
+  std::uint32_t first = 0, processors = 0, of_host = 0;  // the lowest one, their number, all of the host
+};
+// The set with most threads for each processor.
+[[nodiscard]] std::optional<SharedProcessors> most_shared_processors(const RunView& view);
 
 // Sets Application::other_threads of all programs.
 void count_other_threads(Run& run);

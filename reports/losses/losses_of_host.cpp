@@ -105,6 +105,21 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   const bool few = 2 * ranks.size() < a.ranks;
   const double seconds = few ? std::min(view.path.processor, waiting_of_others(view, ranks)) : view.path.processor;
   if (view.share(seconds) < kMeaningful) return;
+  if (const auto bound = load <= 1 ? most_shared_processors(view) : std::nullopt) {
+    const std::string which = bound->processors == 1 ? fmt::format("processor {}", bound->first)
+                                                     : fmt::format("the same {} processors", bound->processors);
+    out.push_back({.code = "node.bind",
+                   .ceiling = seconds,
+                   .own_seconds = all,
+                   .bucket = Bucket::processor,
+                   .text = fmt::format("{} may use {} only, for {:.1f} threads that need one; their host has {}",
+                                       capitalised(ranks_in_words(a, bound->ranks)), which, bound->threads,
+                                       counted(bound->of_host, "processor")),
+                   .advice = "Give each rank processors of its own: mpirun --report-bindings shows what they have, "
+                             "--bind-to and --map-by change it, --cpu-set and taskset limit it. Jobs that share a host "
+                             "need different processors."});
+    return;
+  }
   const bool foreign = load > 0 ? load <= 1 : few;
   out.push_back(
       {.code = foreign ? "node.foreign" : "node.oversub",
@@ -255,13 +270,22 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const double most = std::min(seconds, waiting_of_others(view, ranks));
   if (view.share(most) < kMeaningful) return;
   const CallSite* const tests = tests_between_sleep(a, ranks.size());
+  constexpr double kOfPrograms = 0.1;  // of the sleep
+  double children = 0;
+  for (const std::uint32_t rank : ranks)
+    children += rank < a.per_rank.children_cpu_seconds.size() ? a.per_rank.children_cpu_seconds[rank] : 0;
+  const bool of_programs = children > kOfPrograms * sum_over(ranks, view.times, &RankTime::blocked);
   const std::string starter = tests == nullptr ? starter_of_programs(a) : "";
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
                   ranks.size() == 1 ? "sleeps" : "sleep", ranks.size() == 1 ? "is" : "are", human_seconds(mean),
                   ranks.size() == 1 ? "" : " each");
-  if (!starter.empty()) {
+  if (of_programs) {
+    text +=
+        fmt::format("; programs that {} meanwhile use {} of CPU time{}", ranks.size() == 1 ? "it starts" : "they start",
+                    human_seconds(children), starter.empty() ? "" : ", in " + in_sentence(starter));
+  } else if (!starter.empty()) {
     text += fmt::format("; other programs are started meanwhile, in {}", in_sentence(starter));
   } else if (tests != nullptr) {
     text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
@@ -270,9 +294,9 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back(
-      {.code = !starter.empty()   ? "ovh.programs"
-               : tests != nullptr ? "poll.sleep"
-                                  : "late.asleep",
+      {.code = of_programs || !starter.empty() ? "ovh.programs"
+               : tests != nullptr              ? "poll.sleep"
+                                               : "late.asleep",
        .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all, ranks.size() == a.ranks) : seconds),
        .own_seconds = all,
        .bucket = Bucket::asleep,

@@ -204,8 +204,8 @@ std::vector<replay::Pack> RecordedRank::finish(double end, std::uint32_t process
   packs_.define(instrument::UsageDefinition{cpu, static_cast<std::uint64_t>(without_processor_ * 1e9),
                                             cpu + static_cast<std::uint64_t>(other_threads_cpu_ * 1e9), 64 << 20,
                                             static_cast<std::uint32_t>(std::max<std::size_t>(1, threads_.size())),
-                                            rank_, processors_of_host, looks(asleep_outside_), 0,
-                                            looks(asleep_in_io_)});
+                                            rank_, processors_of_host, looks(asleep_outside_), 0, looks(asleep_in_io_),
+                                            0});
   for (const auto& [number, thread] : threads_) {
     instrument::SamplerTotalsDefinition totals{};
     totals.thread = number;

@@ -124,7 +124,7 @@ TEST_F(TablesTest, ReusedDescriptorGetsItsNewName) {
   ::close(first);
   const int second = ::open("/dev/zero", O_RDONLY);
   ASSERT_EQ(first, second);
-  EXPECT_EQ(files.of_descriptor(second), before) << "nobody told";
+  EXPECT_EQ(files.of_descriptor(second), before) << "a change that it does not know";
   files.forget(second);
   EXPECT_NE(files.of_descriptor(second), before);
   ::close(second);

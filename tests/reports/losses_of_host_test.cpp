@@ -120,6 +120,20 @@ TEST(LossesOfHost, APauseAtEachEndOfAMessageIsTooLong) {
   EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
 }
 
+TEST(LossesOfHost, RanksThatAreBoundToTheSameProcessor) {
+  Application a = two_ranks({5, 5}, {5, 5});
+  add_part(a, "other", 5);
+  add_part(a, "computation", 5).symbol = "evolve";
+  a.per_rank.processors = {1, 1};
+  a.per_rank.first_processor = {0, 1};
+  EXPECT_TRUE(losses_by_code(a).contains("node.foreign"));
+  a.per_rank.first_processor = {1, 1};
+  ASSERT_TRUE(losses_by_code(a).contains("node.bind"));
+  EXPECT_THAT(losses_by_code(a).at("node.bind").text,
+              HasSubstr("Both ranks may use processor 1 only, for 2.0 threads"));
+  EXPECT_FALSE(losses_by_code(a).contains("node.foreign"));
+}
+
 // Rank 0 sleeps for 8 s, 5 of which the other waits for it.
 TEST(LossesOfHost, RanksThatStartOtherProgramsWaitForThem) {
   Application a = two_ranks({2, 5}, {0, 0});
@@ -145,6 +159,9 @@ TEST(LossesOfHost, RanksThatStartOtherProgramsWaitForThem) {
   EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("other programs are started meanwhile, in convert"));
   s.tree.self = {6.9, 0, 0.1, 0};
   EXPECT_TRUE(losses_by_code(a).contains("late.asleep")) << "few starts";
+  a.per_rank.children_cpu_seconds = {3, 0};
+  ASSERT_TRUE(losses_by_code(a).contains("ovh.programs"));
+  EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("that it starts meanwhile use 3.00 s of CPU time"));
 }
 
 // 4 s of work and 4 s of a million small messages a rank; single records are missing on 6 of 10 s.

@@ -473,7 +473,7 @@ TEST(Losses, ObjectsOfPythonAreNamedWithTheirPlace) {
   // Turning 8 bytes into an object does not take 4 ms: the line does other work.
   EXPECT_FALSE(objects(exchanged_objects("ocean.py", "MPI_Mrecv", 8)));
 
-  // Two broadcasts for each object: its length and its bytes. Those of arrays read no lock.
+  // Two broadcasts for each object: its length and its bytes. Calls for arrays read no lock.
   Application broadcast = exchanged_objects("ocean.py", "MPI_Bcast", 200'000);
   broadcast.call_sites.erase(broadcast.call_sites.begin());
   broadcast.mpi.back().category = "collective";

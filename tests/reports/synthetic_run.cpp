@@ -457,6 +457,7 @@ Run full_run() {
     a.per_rank.cpu_seconds.push_back(0.8 * a.wall_seconds);
     a.per_rank.waiting_seconds.push_back(0.1 * a.wall_seconds);
     a.per_rank.process_cpu_seconds.push_back(0.9 * a.wall_seconds);
+    a.per_rank.children_cpu_seconds.push_back(0.01 * rank);
     a.per_rank.peak_memory_bytes.push_back((1 + rank) << 28);
     a.per_rank.processors.push_back(1);
     a.per_rank.first_processor.push_back(rank / 2);

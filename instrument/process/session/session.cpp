@@ -207,6 +207,7 @@ void Session::define_usage() {
   UsageDefinition usage = usage_at(watch->last(), now.process_cpu_ns);
   usage.cpu_ns = now.cpu_ns - usage_before_.cpu_ns;  // the kernel's other count lags behind
   usage.peak_memory_bytes = now.peak_memory_bytes;
+  usage.children_cpu_ns = now.children_cpu_ns - usage_before_.children_cpu_ns;
   usage.processors = affinity.processors;
   usage.first_processor = affinity.first;
   usage.host_processors = affinity.of_host;

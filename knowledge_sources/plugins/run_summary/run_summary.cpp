@@ -127,6 +127,7 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   summary.cpu_seconds.resize(count);
   summary.waiting_seconds.resize(count);
   summary.process_cpu_seconds.resize(count);
+  summary.children_cpu_seconds.resize(count);
   summary.peak_memory_bytes.resize(count);
   summary.processors.resize(count);
   summary.first_processor.resize(count);
@@ -157,6 +158,7 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       summary.cpu_seconds[rank] = static_cast<double>(facts.usage.cpu_ns) * 1e-9;
       summary.waiting_seconds[rank] = static_cast<double>(facts.usage.waiting_ns) * 1e-9;
       summary.process_cpu_seconds[rank] = static_cast<double>(facts.usage.process_cpu_ns) * 1e-9;
+      summary.children_cpu_seconds[rank] = static_cast<double>(facts.usage.children_cpu_ns) * 1e-9;
       summary.peak_memory_bytes[rank] = facts.usage.peak_memory_bytes;
       summary.processors[rank] = facts.usage.processors;
       summary.first_processor[rank] = facts.usage.first_processor;

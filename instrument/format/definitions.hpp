@@ -255,7 +255,7 @@ struct UsageDefinition {
   std::uint64_t waiting_ns;         // time in which that thread was ready to run and waited for a processor
   std::uint64_t process_cpu_ns;     // CPU time of all threads
   std::uint64_t peak_memory_bytes;  // greatest resident set of the process, from its start on
-  // From the affinity of all threads together; 0: not known.
+  // From the affinity of the thread that called MPI_Init if no other one works, else of all together; 0: not known.
   std::uint32_t processors;       // processors that they may use
   std::uint32_t first_processor;  // the lowest of them
   std::uint32_t host_processors;  // online

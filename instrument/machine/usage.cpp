@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <vector>
 
 #include "instrument/machine/thread_tasks.hpp"
 
@@ -33,10 +34,10 @@ Usage read_usage(std::uint32_t tid) noexcept {
   return usage;
 }
 
-Affinity read_affinity() {
+Affinity read_affinity(std::uint32_t only) {
   std::array<std::uint64_t, 128> all{};  // 8192 processors
   std::size_t looked_at = 0;
-  for (const std::uint32_t tid : running_tasks()) {
+  for (const std::uint32_t tid : only != 0 ? std::vector{only} : running_tasks()) {
     if (++looked_at > 256) break;
     std::array<std::uint64_t, 128> mask{};
     const long bytes = ::syscall(SYS_sched_getaffinity, tid, sizeof mask, mask.data());

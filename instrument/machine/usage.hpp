@@ -13,7 +13,7 @@ struct Usage {
   std::uint64_t children_cpu_ns = 0;    // of processes that this one started, and whose end it has seen
 };
 
-// The processors that all threads of this process together may use.
+// The processors that threads of this process may use.
 struct Affinity {
   std::uint32_t processors = 0, first = 0;
   std::uint32_t of_host = 0;  // online
@@ -21,7 +21,7 @@ struct Affinity {
 
 // `tid`: a thread of this process. Unknown values are 0.
 [[nodiscard]] Usage read_usage(std::uint32_t tid) noexcept;
-// Covers the first 256 threads.
-[[nodiscard]] Affinity read_affinity();
+// Of one thread, or of the first 256 together; tid 0: of all.
+[[nodiscard]] Affinity read_affinity(std::uint32_t tid);
 
 }  // namespace ardoise::instrument

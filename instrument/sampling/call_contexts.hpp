@@ -73,8 +73,8 @@ class CallContexts {
   // The same without a walk, with an unknown context. Used while modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
 
-  // True if a call was added since the last time.
-  [[nodiscard]] bool take_added() noexcept { return std::exchange(added_, false); }
+  // Ticks in calls that were added since the last time.
+  [[nodiscard]] std::uint64_t take_added() noexcept { return std::exchange(added_ticks_, 0); }
 
   // Writes sums that were not handed out yet as records, at most records.size(), and returns how many. Call it until it
   // returns less.
@@ -142,7 +142,7 @@ class CallContexts {
     entry.sums.ticks += sums.ticks;
     entry.sums.bytes_sent += sums.bytes_sent;
     entry.sums.bytes_received += sums.bytes_received;
-    added_ = true;
+    added_ticks_ += sums.ticks;
   }
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
@@ -163,7 +163,7 @@ class CallContexts {
   }
   void put_out(Entry& entry) noexcept;
 
-  bool added_ = false;
+  std::uint64_t added_ticks_ = 0;
   std::array<Entry, kEntries> entries_;
   std::array<Witness, kWitnesses> witnesses_;
   std::array<std::uint32_t, kChains> chains_;  // the first entry's place + 1, 0: none

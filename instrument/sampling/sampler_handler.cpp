@@ -111,8 +111,11 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   if (!counters.empty()) thread.counters.read_deltas(counters);
   SamplerCounts::add(thread.counts.taken, 1);
   const Passed passed = std::exchange(thread.due, {});
-  // Otherwise the thread was in this call, or in no call, all the time since the last sample.
-  if (thread.calls.take_added() || sample.function != thread.last_function) sample.flags |= kKernelOfCalls;
+  // Otherwise the thread was in this call, or in no call, all the time since the last sample; or its calls were too
+  // short to have most of the time in the kernel.
+  const std::uint64_t in_calls = nanoseconds(thread.calls.take_added());
+  if ((in_calls != 0 && 2 * in_calls >= passed.kernel) || sample.function != thread.last_function)
+    sample.flags |= kKernelOfCalls;
   thread.last_function = sample.function;
   if (sample.function == 0) {
     LastSample& last = thread.recorder->last_sample;

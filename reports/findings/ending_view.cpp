@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,7 +58,11 @@ std::string place_in_words(const std::vector<StackPlace>& stack) {
 std::string call_in_words(const Application& app, const LastCall& call) {
   std::string text = call.function;
   if (const std::string place = place_in_words(call.place); !place.empty()) text += " in " + place;
-  const bool is_rooted = call.tag == kNoTag;
+  static constexpr std::array<std::string_view, 8> kRooted{"_Bcast",   "_Ibcast",   "_Gather", "_Igather",
+                                                          "_Scatter", "_Iscatter", "_Reduce", "_Ireduce"};
+  const bool is_rooted = call.tag == kNoTag && std::ranges::any_of(kRooted, [&](std::string_view operation) {
+                           return call.function.find(operation) != std::string::npos;
+                         });
   const bool receives =
       call.function.find("ecv") != std::string::npos || call.function.find("robe") != std::string::npos;
   const char* const preposition = is_rooted ? " with root" : receives ? " from" : " to";

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/findings/findings.hpp"
+#include "reports/losses/thresholds.hpp"
 #include "reports/losses/uneven_work.hpp"
 #include "reports/losses/words.hpp"
 #include "reports/text/units.hpp"
@@ -61,16 +62,20 @@ class Dependence {
                                             sum(w_.useful) / std::max(w_.view.run, 1e-12), w_.app.ranks);
     const double by_path = blocks_by_path(), by_calls = blocks_between_synchronisations(site);
     // A chain has many ranks' work on the path; delays by chance add little to that of a rank.
-    if (by_path > kNoChain * std::max(by_calls, 1.0) && w_.view.path_work < kLittleMore * w_.view.mean_work)
+    const bool in_rounds = waits_in_even_rounds(ceiling);
+    if (in_rounds && name_late_in_phases(w_, ceiling)) return;
+    if (!in_rounds && by_path > kNoChain * std::max(by_calls, 1.0) &&
+        w_.view.path_work < kLittleMore * w_.view.mean_work)
       return name_chance(w_, ceiling, beside_late_rank);
     const double blocks = blocks_of_chain(by_path, by_calls);
     // Two ranks that wait for each other: which one works changes, and both work in between.
     if (blocks < kOneAtATime && w_.app.ranks == 2 && sum(w_.useful) > kBothWork * w_.view.run) {
-      if (!waits_at_once(site)) return name_chance(w_, ceiling, beside_late_rank);
-      return w_.add("prog.false_overlap", ceiling, {},
-                    fmt::format("The ranks wait for each other in turn, right after they start their transfers, in {}: "
-                                "{:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
-                                place, sum(w_.useful) / w_.view.run, w_.places_of_excess()));
+      if (waits_at_once(site))
+        return w_.add("prog.false_overlap", ceiling, {},
+                      fmt::format("The ranks wait for each other in turn, right after they start their transfers, in "
+                                  "{}: {:.1f} of 2 ranks work at a time, in {}, though both have about equal work",
+                                  place, sum(w_.useful) / w_.view.run, w_.places_of_excess()));
+      if (!in_rounds) return name_chance(w_, ceiling, beside_late_rank);
     }
     const CallSite* const calls = w_.calls_at(site);
     const double bytes = calls == nullptr ? 0 : bytes_of_call(*calls);
@@ -81,9 +86,9 @@ class Dependence {
              fmt::format("A message goes round from rank to rank, and only its owner works, in {}: {}. The others wait "
                          "in {}",
                          w_.places_of_excess(), working, place));
-    } else if (blocks >= kOneAtATime && w_.app.ranks == 2 && site.waiters == 2) {
+    } else if (blocks >= kOneAtATime && w_.app.ranks == 2 && site.waiters == 2 && !in_rounds) {
       name_chance(w_, ceiling, beside_late_rank);  // the ranks wait for each other: no pipeline
-    } else if (blocks >= kOneAtATime) {
+    } else if (blocks >= kOneAtATime && !(w_.app.ranks == 2 && in_rounds)) {
       w_.add(
           "chain.fill", ceiling, {},
           fmt::format("Work goes from rank to rank in {:.0f} blocks, in {}: {}. Ranks wait in {} for the first block, "
@@ -102,6 +107,13 @@ class Dependence {
   }
 
  private:
+  // Each rank works about as long in each round, and waits for much longer than that differs: not by chance.
+  [[nodiscard]] bool waits_in_even_rounds(double ceiling) const {
+    constexpr double kEven = 0.12, kLonger = 3;  // standard deviation of rounds ÷ mean; waiting ÷ imbalance
+    return w_.shape && w_.shape->spread < kEven && ceiling > kLonger * w_.shape->imbalance &&
+           w_.view.share(ceiling) > kHighLoss;
+  }
+
   // Nothing is done between the start of transfers and this wait.
   [[nodiscard]] bool waits_at_once(const WaitSite& site) const {
     return site.function.starts_with("MPI_Wait") && std::ranges::any_of(w_.app.call_sites, [](const CallSite& start) {

@@ -72,6 +72,11 @@ class Lateness {
     return late_in_phases(ceiling, on_path_in_places(), w_.view.imbalance(), "works longer in");
   }
 
+  [[nodiscard]] bool late_in_phases(double ceiling) {
+    return works_in_stages(ceiling) || late_in_phases(ceiling, awaited_at_places(), w_.waits.all, "is awaited in") ||
+           works_in_phases(ceiling);
+  }
+
  private:
   // Part of the variance of work that is between groups of ranks.
   [[nodiscard]] double between(const auto& group_of) const {
@@ -273,11 +278,6 @@ class Lateness {
     return true;
   }
 
-  [[nodiscard]] bool late_in_phases(double ceiling) {
-    return works_in_stages(ceiling) || late_in_phases(ceiling, awaited_at_places(), w_.waits.all, "is awaited in") ||
-           works_in_phases(ceiling);
-  }
-
   void late_in_turn(double ceiling) {
     if (late_in_phases(ceiling)) return;
     const bool moves = w_.shape->shape == Shape::moving;
@@ -285,7 +285,7 @@ class Lateness {
     w_.add(moves ? "late.moving" : "late.noise", ceiling, {},
            fmt::format("{} each {}: the slowest needs {} longer than the mean there, in {}, though all ranks work "
                        "about equally long in the whole run{}",
-                       moves ? "The slowest rank changes during the run; in" : "Another rank is late by chance in",
+                       moves ? "The slowest rank changes during the run, in" : "Another rank is late by chance in",
                        round_word(*w_.shape->series, true), human_seconds(w_.shape->imbalance / std::max(rounds, 1.0)),
                        w_.places_of_excess(), where_others_wait(w_.app, false)));
     // Every machine has some noise, and no program can be changed for it.
@@ -334,5 +334,6 @@ void name_chance(const UnevenWork& work, double ceiling, bool beside) {
   Lateness(work).late_by_chance(ceiling, beside);
 }
 bool name_phases_of_work(const UnevenWork& work, double ceiling) { return Lateness(work).works_in_phases(ceiling); }
+bool name_late_in_phases(const UnevenWork& work, double ceiling) { return Lateness(work).late_in_phases(ceiling); }
 
 }  // namespace ardoise::reports

@@ -85,9 +85,8 @@ const std::vector<LossCode>& loss_codes() {
       {"ovh.create", "Communicators, windows or types are made in the loop",
        "Make them once before the loop, and use them again.", program},
       {"ovh.objects", "Python objects as messages",
-       "Send arrays with the functions in capitals (Send, Recv, Bcast, Allreduce): these take memory as it is; make "
-       "one "
-       "call for all values.",
+       "Send only what is new to the receiver, and arrays with the functions in capitals (Send, Recv, Bcast, "
+       "Allreduce), which take memory as it is; make one call for all values.",
        program},
       {"ovh.programs", "Other programs are started in the loop",
        "Call a library in place of the program, or start one that serves all steps (through a pipe); or prepare its "

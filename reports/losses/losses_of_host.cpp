@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kUsualOfThreads = 0.1;   // of the work: threads never end at the same moment
 constexpr double kBesideFiles = 0.1;      // time in the kernel ÷ time in files
+constexpr double kMostOfKernel = 0.5;     // of the time in the kernel, beneath one function
 constexpr double kShortFileCall = 20e-6;  // s; calls that are not recorded (lseek, fstat) may take as long beside them
 constexpr double kInaccuracy = 0.2;       // processors
 constexpr double kAlso = 0.3;             // of the most affected rank: affected too
@@ -103,7 +104,7 @@ void processor(const RunView& view, std::vector<Loss>& out) {
   const double load = runnable_per_processor(view), all = total(view.times, &RankTime::waiting);
   const std::string other_threads = load > 1 ? work_of_other_threads(a) : "";
   const bool few = 2 * ranks.size() < a.ranks;
-  const double seconds = few ? std::min(view.path.processor, waiting_of_others(view, ranks)) : view.path.processor;
+  const double seconds = std::min(view.path.processor, waiting_of_others(view, ranks));
   if (view.share(seconds) < kMeaningful) return;
   if (const auto bound = load <= 1 ? most_shared_processors(view) : std::nullopt) {
     const std::string which = bound->processors == 1 ? fmt::format("processor {}", bound->first)
@@ -115,9 +116,10 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                    .text = fmt::format("{} may use {} only, for {:.1f} threads that need one; their host has {}",
                                        capitalised(ranks_in_words(a, bound->ranks)), which, bound->threads,
                                        counted(bound->of_host, "processor")),
-                   .advice = "Give each rank processors of its own: mpirun --report-bindings shows what they have, "
-                             "--bind-to and --map-by change it, --cpu-set and taskset limit it. Jobs that share a host "
-                             "need different processors."});
+                   .advice =
+                       "Give each rank processors of its own: mpirun --report-bindings shows what they have, "
+                       "--bind-to and --map-by change it, --cpu-set, taskset and sched_setaffinity limit it. Jobs that "
+                       "share a host need different processors."});
     return;
   }
   const bool foreign = load > 0 ? load <= 1 : few;
@@ -327,10 +329,10 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
   const double part = all > 0 ? 1 - of_openmp / all : 1;
   if (view.share(view.path.kernel * part) < kMeaningful) return;
   const auto most = std::ranges::max_element(beneath);
+  // A sample has the time in the kernel since the one before, and that may be another function's.
+  const bool placed = most != beneath.end() && *most > kMostOfKernel * std::max(s.kernel, all);
   const std::string place =
-      most == beneath.end() || !(*most > 0)
-          ? ""
-          : ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin()));
+      placed ? ", most of it below " + name_and_place(s, static_cast<std::size_t>(most - beneath.begin())) : "";
   const std::string share = human_share(s.self > 0 ? part * view.mean_kernel * view.app.ranks / s.self : 0);
   const std::string starter = starter_of_programs(view.app);
   out.push_back(

@@ -65,6 +65,8 @@ void name_late_ranks(const UnevenWork& work, double ceiling);
 void name_chance(const UnevenWork& work, double ceiling, bool beside);
 // Ranks work longer in turn, each in its own part. Returns whether they do, and are named.
 bool name_phases_of_work(const UnevenWork& work, double ceiling);
+// Or they are awaited at places of their own.
+bool name_late_in_phases(const UnevenWork& work, double ceiling);
 // No rank has more work than the others, and the path is longer than the work of a rank: chain.*, order.late_receiver,
 // rma.lock, prog.false_overlap, late.noise.
 void name_dependence(const UnevenWork& work, double ceiling, bool beside_late_rank);

@@ -369,13 +369,15 @@ TEST(Sampler, KernelTimeIsSeparate) {
   };
   double of_calls = 0, own = 0;
   constexpr int kCalls = 200;
+  constexpr std::uint64_t kLongCall = 20'000'000;  // ticks
   for (int i = 0; i < kCalls; ++i) {
     // Counted before and after: an interrupt that was held up in the kernel comes at its end, where a real call is
     // open.
-    count_a_call(sampled, 1'000'000);
+    count_a_call(sampled, kLongCall);
     of_calls += use_kernel();
-    count_a_call(sampled, 1'000'000);
+    count_a_call(sampled, kLongCall);
     truth_half(200);
+    count_a_call(sampled, 1000);  // too short to be in the kernel for so long
     own += use_kernel();
     truth_half(200);
   }

@@ -203,9 +203,11 @@ UsageDefinition Session::usage_at(ScheduledTime time, std::uint64_t process_cpu_
 void Session::define_usage() {
   watch->look(CallPlace::kOutside);
   const Usage now = read_usage(main_thread_);
-  const Affinity affinity = read_affinity();
   UsageDefinition usage = usage_at(watch->last(), now.process_cpu_ns);
   usage.cpu_ns = now.cpu_ns - usage_before_.cpu_ns;  // the kernel's other count lags behind
+  // Threads of MPI that hardly run may have other processors than the one that works.
+  const bool works_alone = usage.process_cpu_ns < usage.cpu_ns + usage.cpu_ns / 20;
+  const Affinity affinity = read_affinity(works_alone ? main_thread_ : 0);
   usage.peak_memory_bytes = now.peak_memory_bytes;
   usage.children_cpu_ns = now.children_cpu_ns - usage_before_.children_cpu_ns;
   usage.processors = affinity.processors;

@@ -10,7 +10,6 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 
 #include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/mapped_memory.hpp"
@@ -89,7 +88,7 @@ std::uint32_t Files::opened(int descriptor, const char* path) noexcept {
   struct stat file {};
   if (path == nullptr || call_kernel(SYS_fstat, descriptor, argument(&file)) != 0 || !S_ISREG(file.st_mode))
     return look_up(descriptor);
-  std::uint64_t hash = hash_of({path, ::strnlen(path, kMaxPath)});
+  std::uint64_t hash = hash_of(path);
   for (const std::uint64_t part : {std::uint64_t{file.st_dev}, std::uint64_t{file.st_ino}})
     hash = (hash ^ hash >> 32 ^ part) * 0x9E3779B97F4A7C15u;
   std::atomic<std::uint64_t>& place = table_->opened[(hash >> 32) % kOpened];

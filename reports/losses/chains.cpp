@@ -88,7 +88,7 @@ class Dependence {
                          w_.places_of_excess(), working, place));
     } else if (blocks >= kOneAtATime && w_.app.ranks == 2 && site.waiters == 2 && !in_rounds) {
       name_chance(w_, ceiling, beside_late_rank);  // the ranks wait for each other: no pipeline
-    } else if (blocks >= kOneAtATime && !(w_.app.ranks == 2 && in_rounds)) {
+    } else if (blocks >= kOneAtATime && !in_rounds) {
       w_.add(
           "chain.fill", ceiling, {},
           fmt::format("Work goes from rank to rank in {:.0f} blocks, in {}: {}. Ranks wait in {} for the first block, "
@@ -107,10 +107,10 @@ class Dependence {
   }
 
  private:
-  // Each rank works about as long in each round, and waits for much longer than that differs: not by chance.
+  // Each of two ranks works about as long in each round, and waits for much longer than that differs: not by chance.
   [[nodiscard]] bool waits_in_even_rounds(double ceiling) const {
     constexpr double kEven = 0.12, kLonger = 3;  // standard deviation of rounds ÷ mean; waiting ÷ imbalance
-    return w_.shape && w_.shape->spread < kEven && ceiling > kLonger * w_.shape->imbalance &&
+    return w_.app.ranks == 2 && w_.shape && w_.shape->spread < kEven && ceiling > kLonger * w_.shape->imbalance &&
            w_.view.share(ceiling) > kHighLoss;
   }
 

@@ -255,6 +255,15 @@ TEST(Diagnosis, LossesOfThreeRanksAreNamed) {
               ::testing::IsSubsetOf({"late.noise", "chain.device", "late.turns", "order.tags"}));
 }
 
+// Each waits for the other in half of the sweeps, as two ranks with random delays do.
+TEST(Diagnosis, SweepsOfTwoRanksAreNoChance) {
+  for (const Kind& kind : kinds()) {
+    if (kind.code != "chain.sweeps" && kind.code != "late.noise") continue;
+    const bool in_turn = diagnose(kind, {.ranks = 2}).findings.front().id == "chain.serial";
+    EXPECT_EQ(in_turn, kind.code == "chain.sweeps") << kind.code;
+  }
+}
+
 // Ranks have a processor for half of their time.
 TEST(Diagnosis, NoWrongRemedyOnABusyMachine) {
   const Case how{.steps = 60, .context = Context::kBusy};

@@ -63,6 +63,19 @@ Task one_after_the_other(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() + 1 < me.size()) co_await me.send({"take_turn", 73}, me.rank() + 1, 8);
 }
 
+// Sweeps over all ranks in both directions, each with the whole result of the rank before; then work of all.
+Task sweeps(Rank& me, const Case& how, std::uint32_t) {
+  const std::int32_t self = from(me.rank()), last = from(me.size()) - 1;
+  for (const std::int32_t direction : {1, -1}) {
+    const std::int32_t previous = self - direction, next = self + direction;
+    if (how.fault && previous >= 0 && previous <= last) co_await me.recv({"take_edge", 131}, previous, 37);
+    co_await me.compute({"sweep_rows", 132}, 1 * kMs);
+    if (how.fault && next >= 0 && next <= last)
+      co_await me.send({"take_edge", 133}, static_cast<std::uint32_t>(next), 4 * kKiB, 37);
+  }
+  co_await me.compute({"add_source", 134}, 0.4 * kMs);
+}
+
 // A permission goes round; its owner waits for a device.
 Task device_in_turn(Rank& me, const Case& how, std::uint32_t) {
   const std::int32_t previous = from(me.rank()) - 1;
@@ -271,6 +284,7 @@ Task contended_lock(Rank& me, const Case& how, std::uint32_t) {
 std::vector<Kind> kinds_of_dependence() {
   return {
       {"chain.serial", {"chain.serial"}, {"take_turn"}, steps(one_after_the_other)},
+      {"chain.sweeps", {"chain.serial", "chain.fill"}, {"take_edge"}, steps(sweeps)},
       {"chain.fill", {"chain.fill"}, {"sweep"}, steps(coarse_pipeline)},
       {"chain.grain", {"chain.grain"}, {"sweep"}, steps(fine_blocks)},
       {"chain.ring", {"chain.ring"}, {"shift_ring"}, steps(blocking_ring)},

@@ -71,7 +71,9 @@ void add_parts(const SampleProfile& s, ThreadWork& work) {
   }
   const auto hottest = std::max_element(outside.begin(), outside.end());
   if (hottest == outside.end()) return;
-  work.started_in = static_cast<std::uint32_t>(std::max_element(started.begin(), started.end()) - started.begin());
+  const auto starter = std::max_element(started.begin(), started.end());
+  work.started_in = static_cast<std::uint32_t>(starter - started.begin());
+  if (!(*starter > 0)) work.of_start = 0;
   work.hottest_outside = static_cast<std::uint32_t>(hottest - outside.begin());
   work.of_hottest = *hottest;
 }

@@ -29,7 +29,8 @@ struct ThreadWork {
   std::vector<RegionWork> regions;  // by total, descending
   // Parts of the program's CPU time; outside: of first threads, outside of regions.
   double in_regions = 0, in_library = 0, outside = 0;
-  double of_start = 0;                // to start and end threads; the second part is not sampled, an estimate
+  // To start and end threads, if first threads do that. A part is not sampled: an estimate.
+  double of_start = 0;
   std::uint32_t started_in = 0;       // the function with most of it
   std::uint32_t hottest_outside = 0;  // the function with most of `outside`
   double of_hottest = 0;

@@ -11,6 +11,7 @@
 #include "reports/losses/losses.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
+#include "reports/text/python_files.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -306,6 +307,26 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
        .ranks = ranks});
 }
 
+// The makers of fresh memory in the language of most sampled code; "": they are seen in the code.
+std::string fresh_memory_in(const SampleProfile& s) {
+  double fortran = 0, python = 0, all = 0;
+  for (const SampledFunction& f : s.functions) {
+    if (!is_code(f)) continue;
+    const std::size_t dot = f.source_file.rfind('.');
+    const std::string ending = dot == std::string::npos ? "" : f.source_file.substr(dot);
+    all += f.self;
+    if (ending.starts_with(".f") || ending.starts_with(".F")) fortran += f.self;
+    if (ending == ".py" || is_python_library(f.module)) python += f.self;
+  }
+  if (python > all / 2)
+    return " In NumPy, each expression and np.append make new arrays: write into existing ones (out=), and let tables "
+           "grow in large blocks.";
+  if (fortran > all / 4)
+    return " In Fortran, array expressions and sections passed as arguments may be copied for each call: gfortran "
+           "-Warray-temporaries names them.";
+  return "";
+}
+
 void kernel(const RunView& view, std::vector<Loss>& out) {
   if (view.share(view.path.kernel) < kMeaningful) return;
   // Samples do not tell time in the kernel beside many calls on files from the time in them.
@@ -347,6 +368,8 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
                    : fmt::format("{} of the CPU time is spent in the kernel (sampled), while other programs are "
                                  "started in {}",
                                  share, in_sentence(starter))});
+  if (const std::string makers = fresh_memory_in(s); starter.empty() && !makers.empty())
+    out.back().advice = std::string(find_loss_code("mem.faults")->remedy) + makers;
 }
 
 }  // namespace

@@ -120,6 +120,42 @@ TEST(LossesOfHost, APauseAtEachEndOfAMessageIsTooLong) {
   EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
 }
 
+// A third of the CPU time is in the kernel, beneath one function or in unknown places.
+TEST(LossesOfHost, FreshMemoryIsToldInTheLanguageOfTheProgram) {
+  const auto found = [](const char* file, bool placed) {
+    Application a = two_ranks({10, 10}, {0, 0});
+    a.per_rank.asleep_outside = {0, 0};
+    add_part(a, "other", 3);
+    add_part(a, "computation", 7).symbol = "advance";
+    SampleProfile& s = a.samples;
+    s.unit = "seconds";
+    s.samples = 1000;
+    s.self = 20;
+    s.kernel = 6;
+    for (const char* symbol : {"advance", "(kernel)"}) {
+      SampledFunction& f = s.functions.emplace_back();
+      f.symbol = symbol;
+      f.kind = "code";
+    }
+    s.functions[0].source_file = file;
+    s.functions[0].self = 14;
+    s.functions[1].self = 6;
+    s.per_rank.functions = {1};
+    s.per_rank.self = {3, 3};
+    s.tree.parent = {kNoParent, 0, kNoParent};
+    s.tree.function = {0, 1, 1};
+    s.tree.self = {14, placed ? 5. : 1., placed ? 1. : 5.};
+    const auto losses = losses_by_code(a);
+    return losses.contains("mem.faults") ? losses.at("mem.faults") : Loss{};
+  };
+  EXPECT_NEAR(found("solver.c", true).ceiling, 3, 0.05);
+  EXPECT_THAT(found("solver.c", true).text, HasSubstr("most of it below advance"));
+  EXPECT_THAT(found("solver.c", false).text, ::testing::Not(HasSubstr("below")));
+  EXPECT_EQ(found("solver.c", true).advice, "") << "that of the code";
+  EXPECT_THAT(found("solver.F90", true).advice, HasSubstr("-Warray-temporaries"));
+  EXPECT_THAT(found("solver.py", true).advice, HasSubstr("np.append"));
+}
+
 TEST(LossesOfHost, RanksThatAreBoundToTheSameProcessor) {
   Application a = two_ranks({5, 5}, {5, 5});
   add_part(a, "other", 5);

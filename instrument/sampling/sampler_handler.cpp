@@ -112,9 +112,10 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   SamplerCounts::add(thread.counts.taken, 1);
   const Passed passed = std::exchange(thread.due, {});
   // Otherwise the thread was in this call, or in no call, all the time since the last sample; or its calls were too
-  // short to have most of the time in the kernel.
+  // short to have half of the time in the kernel, which is known to a period.
   const std::uint64_t in_calls = nanoseconds(thread.calls.take_added());
-  if ((in_calls != 0 && 2 * in_calls >= passed.kernel) || sample.function != thread.last_function)
+  if ((in_calls != 0 && 2 * (in_calls + thread.timer.armed()) >= passed.kernel) ||
+      sample.function != thread.last_function)
     sample.flags |= kKernelOfCalls;
   thread.last_function = sample.function;
   if (sample.function == 0) {

@@ -46,8 +46,8 @@ void add_regions(const SampleProfile& s, ThreadWork& work) {
 // Functions of the C library that start a thread, and those in which it begins and ends.
 bool is_start_of_thread(const SampledFunction& f) {
   const std::string_view symbol = without_underscores(f.symbol);
-  return f.kind == "code" && (symbol.starts_with("pthread_create") || symbol.starts_with("clone") ||
-                              symbol == "start_thread" || symbol == "create_thread" || symbol == "allocate_stack");
+  return f.kind == "code" &&
+         (symbol.starts_with("pthread_create") || symbol == "clone" || symbol == "clone3" || symbol == "start_thread");
 }
 
 void add_parts(const SampleProfile& s, ThreadWork& work) {

@@ -21,7 +21,7 @@ struct Affinity {
 
 // `tid`: a thread of this process. Unknown values are 0.
 [[nodiscard]] Usage read_usage(std::uint32_t tid) noexcept;
-// Of one thread, or of the first 256 together; tid 0: of all.
+// tid: the processors of this thread; 0: those of the first 256 threads together.
 [[nodiscard]] Affinity read_affinity(std::uint32_t tid);
 
 }  // namespace ardoise::instrument

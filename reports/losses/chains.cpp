@@ -35,7 +35,7 @@ class Dependence {
       w_.add("order.late_receiver", ceiling, {},
              fmt::format("{} {} {} in {} until the receive is posted; {} in {} before", capitalised(w_.waiters(*most)),
                          most->waiters == 1 ? "waits" : "wait", human_seconds(of_a_sender(*most)), name_of_site(*most),
-                         one ? fmt::format("rank {} is", most->awaited) : "the receiving ranks are",
+                         one ? ranks_in_words(w_.app, {most->awaited}) + " is" : "the receiving ranks are",
                          w_.places_of_excess(one ? std::optional(most->awaited) : std::nullopt)));
       if (most->function.starts_with("MPI_Wait") || most->function.starts_with("MPI_Test"))
         w_.out.back().advice =

@@ -283,11 +283,12 @@ class Lateness {
     const bool moves = w_.shape->shape == Shape::moving;
     const double rounds = static_cast<double>(rounds_in(*w_.shape->series));
     w_.add(moves ? "late.moving" : "late.noise", ceiling, {},
-           fmt::format("{} each {}: the slowest needs {} longer than the mean there, in {}, though all ranks work "
+           fmt::format("{} each {}{} the slowest needs {} longer than the mean there, in {}, though all ranks work "
                        "about equally long in the whole run{}",
-                       moves ? "The slowest rank changes during the run, in" : "Another rank is late by chance in",
-                       round_word(*w_.shape->series, true), human_seconds(w_.shape->imbalance / std::max(rounds, 1.0)),
-                       w_.places_of_excess(), where_others_wait(w_.app, false)));
+                       moves ? "The slowest rank changes during the run; in" : "Another rank is late by chance in",
+                       round_word(*w_.shape->series, true), moves ? "" : ":",
+                       human_seconds(w_.shape->imbalance / std::max(rounds, 1.0)), w_.places_of_excess(),
+                       where_others_wait(w_.app, false)));
     // Every machine has some noise, and no program can be changed for it.
     if (!moves && w_.shape->spread < kUsualSpread) w_.out.back().is_usual = true;
   }

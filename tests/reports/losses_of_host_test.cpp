@@ -19,6 +19,13 @@ using ::testing::HasSubstr;
 using testing::losses_by_code;
 using testing::two_ranks;
 
+SampledFunction& add_sampled(SampleProfile& s, const char* symbol) {
+  SampledFunction& f = s.functions.emplace_back();
+  f.symbol = symbol;
+  f.kind = "code";
+  return f;
+}
+
 TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   Application a = two_ranks({6, 6}, {4, 4});
   add_part(a, "other", 4);
@@ -30,11 +37,7 @@ TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   s.unit = "seconds";
   s.samples = 1000;
   s.self = 18;
-  for (const char* symbol : {"main", "evolve", "clone3", "await_job"}) {
-    SampledFunction& f = s.functions.emplace_back();
-    f.symbol = symbol;
-    f.kind = "code";
-  }
+  for (const char* symbol : {"main", "evolve", "clone3", "await_job"}) add_sampled(s, symbol);
   s.tree.parent = {kNoParent, 0, kNoParent, 2};
   s.tree.function = {0, 1, 2, 3};
   s.tree.self = {0, 12, 0, 6};
@@ -132,14 +135,10 @@ TEST(LossesOfHost, FreshMemoryIsToldInTheLanguageOfTheProgram) {
     s.samples = 1000;
     s.self = 20;
     s.kernel = 6;
-    for (const char* symbol : {"advance", "(kernel)"}) {
-      SampledFunction& f = s.functions.emplace_back();
-      f.symbol = symbol;
-      f.kind = "code";
-    }
-    s.functions[0].source_file = file;
-    s.functions[0].self = 14;
-    s.functions[1].self = 6;
+    SampledFunction& advance = add_sampled(s, "advance");
+    advance.source_file = file;
+    advance.self = 14;
+    add_sampled(s, "(kernel)").self = 6;
     s.per_rank.functions = {1};
     s.per_rank.self = {3, 3};
     s.tree.parent = {kNoParent, 0, kNoParent};
@@ -182,12 +181,8 @@ TEST(LossesOfHost, RanksThatStartOtherProgramsWaitForThem) {
   s.unit = "seconds";
   s.samples = 1000;
   s.self = 7;
-  for (const char* symbol : {"main", "convert", "do_system", "posix_spawn"}) {
-    SampledFunction& f = s.functions.emplace_back();
-    f.symbol = symbol;
-    f.kind = "code";
-    f.module = symbol == std::string("main") || symbol == std::string("convert") ? "solver" : "/lib/libc.so.6";
-  }
+  for (const char* symbol : {"main", "convert"}) add_sampled(s, symbol).module = "solver";
+  for (const char* symbol : {"do_system", "posix_spawn"}) add_sampled(s, symbol).module = "/lib/libc.so.6";
   s.tree.parent = {kNoParent, 0, 1, 2};
   s.tree.function = {0, 1, 2, 3};
   s.tree.self = {6.5, 0, 0.1, 0.4};

@@ -54,6 +54,12 @@ class LaunchTest : public LaunchFixture {
     throw std::runtime_error("there is no analyzer");
   }
 
+  static void wait_for_two_bytes(const std::string& file) {
+    for (std::error_code none; fs::file_size(file, none) != 2 || none; ::usleep(1000)) continue;
+  }
+  // Both ranks of ring_program, started with `held FILE`, have left MPI_Init.
+  static void wait_for_begun_ranks(const std::string& file) { wait_for_two_bytes(file + ".begun"); }
+
   static void expect_ring(const reports::Application& application, std::uint32_t ranks, std::uint64_t rounds) {
     EXPECT_EQ(application.ranks, ranks);
     EXPECT_EQ(function(application.mpi, "MPI_Send").calls, ranks * rounds);
@@ -182,8 +188,14 @@ TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, so there is no telling which died first";
   for (const std::string analyzers : {"1", "2"}) {  // two have entries for each other
     output_ = (folder_ / ("report" + analyzers)).string();
-    std::jthread killer([&] { ::kill(running_analyzer(), SIGKILL); });
-    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000"});
+    const auto begun = (folder_ / ("ranks" + analyzers)).string();
+    std::jthread killer([&] {
+      const pid_t analyzer = running_analyzer();
+      wait_for_begun_ranks(begun);  // before, they have recorded nothing
+      ::kill(analyzer, SIGKILL);
+      std::ofstream{begun};
+    });
+    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000", "held", begun});
     EXPECT_EQ(result.status, 128 + 9) << result.output;
     EXPECT_THAT(profile().notices,
                 Contains(HasSubstr("1 of " + analyzers + (analyzers == "1" ? " analyzer" : " analyzers") +
@@ -196,14 +208,11 @@ TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "its MPI_Finalize itself waits for all processes of a launch";
   const auto late = (folder_ / "late").string();
   std::jthread stopper([&] {
-    const auto wait_for = [](const std::string& file) {
-      for (std::error_code none; fs::file_size(file, none) != 2 || none; ::usleep(1000)) continue;
-    };
     const pid_t analyzer = running_analyzer();
-    wait_for(late + ".begun");  // no rank is in MPI_Init, which needs the analyzer
+    wait_for_begun_ranks(late);  // no rank is in MPI_Init, which needs the analyzer
     ::kill(analyzer, SIGSTOP);
     std::ofstream{late};
-    wait_for(late);
+    wait_for_two_bytes(late);
     ::kill(analyzer, SIGCONT);
   });
   const auto result = ardoise({"--finalize-timeout", "0.5"}, {"-n", "2", RING, "20000", "held", late});
@@ -218,7 +227,7 @@ TEST_F(LaunchTest, AHeldAnalyzerLosesNothingWhereFinalizeWaitsForIt) {
   const auto late = (folder_ / "late").string();
   std::jthread stopper([&] {
     const pid_t analyzer = running_analyzer();
-    for (std::error_code none; fs::file_size(late + ".begun", none) != 2 || none; ::usleep(1000)) continue;
+    wait_for_begun_ranks(late);
     ::kill(analyzer, SIGSTOP);
     std::ofstream{late};
     ::usleep(2'000'000);

@@ -30,6 +30,11 @@ configure_and_build() {
   return 1
 }
 
+# The assertions that failed, for the end of the output: a reader may have no more of it.
+assertions_of() {
+  grep -A8 'Failure$' "$1" | head -n 60
+}
+
 # run_tests NAME JOBS CTEST_ARGUMENT...: runs ctest, prints the failures, adds to the counts.
 run_tests() {
   local name=$1 jobs=$2
@@ -46,8 +51,8 @@ run_tests() {
   passed=$((passed + total - failing))
   failed=$((failed + failing))
   if ((failing > 0)); then
-    grep -vE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | tail -n 200
-    failures+=("$name: $failing of $total tests")
+    grep -vE '^ *([0-9]+/[0-9]+ Test .* Passed |Start +[0-9]+: )' "$log" | tail -n 200
+    failures+=("$name: $failing of $total tests"$'\n'"$(assertions_of "$log")")
   fi
   step "$name: $((total - failing)) of $total tests passed"
 }

@@ -40,6 +40,14 @@ const Arrival* root_of(std::span<const Arrival> arrivals) {
   return root == arrivals.end() ? nullptr : &*root;
 }
 
+// A rank that need not wait for a receiver of its data does where the library lets no sender go before: it leaves soon
+// after the receiver came.
+bool is_held(const Part& sender, const Part& receiver) {
+  constexpr double kSoon = 0.2;  // ÷ time before
+  const double before = receiver.posted - sender.begin, after = sender.end - receiver.posted;
+  return before > 0 && after > 0 && after < kSoon * before;
+}
+
 WaitPattern pattern_of(CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::kBarrier:
@@ -132,13 +140,20 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
   } else if (kind != CollectiveKind::kUnjudged) {
     awaited = latest(arrivals);
   }
-  // the only one that waits
-  const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;
+  const bool to_root = kind == CollectiveKind::kToRoot, from_root = kind == CollectiveKind::kFromRoot;
+  const Arrival* const root = to_root ? root_of(arrivals) : from_root ? awaited : nullptr;
+  const Arrival* const last = from_root ? latest(arrivals) : nullptr;
   for (const Arrival& each : arrivals) {
     // In collectives that need no waiting, a rank that left before another arrived did not wait.
-    const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each) &&
+    const bool waits = awaited != nullptr && awaited != &each && (!to_root || root == &each) &&
                        (!may_not_wait(kind) || each.part.end > posted(*awaited));
-    if (waits && posted(*awaited) > posted(each)) {
+    if (const Arrival* const receiver = to_root ? root : last;
+        root != nullptr && to_root == (root != &each) && receiver != &each && is_held(each.part, receiver->part)) {
+      add_until(nonblocking ? pattern
+                : to_root   ? WaitPattern::kLateRoot
+                            : WaitPattern::kEarlyRoot,
+                each.part, receiver->part, receiver->part.posted, out);
+    } else if (waits && posted(*awaited) > posted(each)) {
       add_until(pattern, each.part, awaited->part, posted(*awaited), out);
     } else if (each.part.operations > 1) {
       out.push_back(no_wait(each.part));

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
+#include "reports/findings/series_view.hpp"
 #include "reports/losses/costly_calls.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
@@ -45,6 +47,25 @@ std::vector<const CallSite*> same_calls(const CostlyCalls& c, const PathCall& ca
     if (alike && sites.size() < kShown) sites.push_back(&site);
   }
   return sites;
+}
+
+std::string places_of(const std::vector<const CallSite*>& sites) {
+  std::string places;
+  for (const CallSite* site : sites) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
+  return places;
+}
+
+// The loop that makes these calls is hardly anything else: in most of its rounds. cost: s of all of them in a round.
+bool have_no_work_between(const CostlyCalls& c, const PathCall& call, double cost) {
+  constexpr double kHardly = 3;  // time of a round ÷ cost
+  const SnapshotSeries* const loop = main_series(c.app.snapshots);
+  if (loop == nullptr || loop->function != call.part->function || loop->symbol != call.part->symbol ||
+      static_cast<double>(rounds_in(*loop)) < 0.5 * call.calls_per_rank)
+    return false;
+  const SnapshotRange inside = comparable(*loop);
+  std::vector<double> rounds = round_means(*loop, loop->seconds);
+  return median({rounds.begin() + static_cast<std::ptrdiff_t>(inside.begin),
+                 rounds.begin() + static_cast<std::ptrdiff_t>(inside.end)}) < kHardly * cost;
 }
 
 // MPI_Bcast: "MPI_Ibcast".
@@ -88,11 +109,17 @@ void name_collective(const CostlyCalls& c, const PathCall& call) {
   }
   const std::vector<const CallSite*> alike = same_calls(c, call);
   if (alike.size() < 2) return c.add("ovh.element", call, capitalised(words));
-  std::string places;
-  for (const CallSite* site : alike) places += (places.empty() ? "" : ", ") + in_sentence(name_of(*site));
+  if (have_no_work_between(c, call, cost * static_cast<double>(alike.size()))) {
+    c.add("ovh.element", call,
+          fmt::format("{} places call {} again and again with hardly any work in between, {} times each: {}",
+                      alike.size(), function, human_count(std::round(call.calls_per_rank)), places_of(alike)));
+    c.out.back().advice =
+        "Make one call for the whole array: keep the values of all elements, and reduce them together after the loop.";
+    return;
+  }
   c.add("ovh.fuse", call,
         fmt::format("{} places call {} equally often, {} times each, with {} on average: {}", alike.size(), function,
-                    human_count(std::round(call.calls_per_rank)), human_bytes(call.bytes_per_call), places));
+                    human_count(std::round(call.calls_per_rank)), human_bytes(call.bytes_per_call), places_of(alike)));
 }
 
 }  // namespace ardoise::reports

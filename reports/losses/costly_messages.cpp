@@ -94,10 +94,11 @@ bool transfer_in_wait(const CostlyCalls& c, const PathCall& call) {
     return true;
   }
   if (bytes <= kSmall) {
-    if (call.calls_per_rank < kManyCalls) return true;  // a few small transfers cost nothing: ranks did not run
+    const double transfers = static_cast<double>(start->calls) / start->ranks;
+    if (std::max(transfers, call.calls_per_rank) < kManyCalls) return true;  // cost nothing: ranks did not run
     c.add("ovh.tiny", call,
-          fmt::format("{} complete transfers of {}, which {} starts", capitalised(c.calls_in_words(call)),
-                      human_bytes(bytes), in_place(*start)),
+          fmt::format("{} complete {} transfers of {}, which {} starts", capitalised(c.calls_in_words(call)),
+                      human_count(transfers), human_bytes(bytes), in_place(*start)),
           {}, are_needed(c));
     return true;
   }

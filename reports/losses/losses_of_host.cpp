@@ -18,6 +18,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kUsualOfThreads = 0.1;   // of the work: threads never end at the same moment
+constexpr double kUsualOfKernel = 0.07;   // of the run: large arrays that are made anew
 constexpr double kBesideFiles = 0.1;      // time in the kernel ÷ time in files
 constexpr double kMostOfKernel = 0.5;     // of the time in the kernel, beneath one function
 constexpr double kShortFileCall = 20e-6;  // s; calls that are not recorded (lseek, fstat) may take as long beside them
@@ -183,9 +184,9 @@ double even_work_meanwhile(const Application& a, const LockWork& locks, const st
   return seconds;
 }
 
-// The program's function that starts other programs, if these starts take a good part of the CPU time; "": none.
-std::string starter_of_programs(const Application& a) {
-  constexpr double kGoodPart = 0.03;
+// The program's function that starts other programs, if these starts take more than this part of the CPU time; "":
+// none.
+std::string starter_of_programs(const Application& a, double good_part = 0.03) {
   const SampleProfile& s = a.samples;
   const auto starts = [](const SampledFunction& f) {
     const std::string_view symbol = without_underscores(f.symbol);
@@ -201,7 +202,7 @@ std::string starter_of_programs(const Application& a) {
     if (beneath[i]) seconds[function_of_program(s, i)] += s.tree.self[i];
   }
   const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  if (!(all > kGoodPart * s.self)) return "";
+  if (!(all > good_part * s.self)) return "";
   const auto most = std::ranges::max_element(seconds);
   return name_and_place(s, static_cast<std::size_t>(most - seconds.begin()));
 }
@@ -273,12 +274,12 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   const double most = std::min(seconds, waiting_of_others(view, ranks));
   if (view.share(most) < kMeaningful) return;
   const CallSite* const tests = tests_between_sleep(a, ranks.size());
-  constexpr double kOfPrograms = 0.1;  // of the sleep
+  constexpr double kOfPrograms = 0.1, kWorkOfPrograms = 0.5;  // of the sleep
   double children = 0;
   for (const std::uint32_t rank : ranks)
     children += rank < a.per_rank.children_cpu_seconds.size() ? a.per_rank.children_cpu_seconds[rank] : 0;
   const bool of_programs = children > kOfPrograms * sum_over(ranks, view.times, &RankTime::blocked);
-  const std::string starter = tests == nullptr ? starter_of_programs(a) : "";
+  const std::string starter = tests != nullptr ? "" : of_programs ? starter_of_programs(a, 0) : starter_of_programs(a);
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
@@ -288,6 +289,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     text +=
         fmt::format("; programs that {} meanwhile use {} of CPU time{}", ranks.size() == 1 ? "it starts" : "they start",
                     human_seconds(children), starter.empty() ? "" : ", in " + in_sentence(starter));
+    if (starter.empty() && 2 * ranks.size() < a.ranks + 1) text += where_others_wait(a, ranks.size() == 1);
   } else if (!starter.empty()) {
     text += fmt::format("; other programs are started meanwhile, in {}", in_sentence(starter));
   } else if (tests != nullptr) {
@@ -305,6 +307,10 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
        .bucket = Bucket::asleep,
        .text = std::move(text),
        .ranks = ranks});
+  if (children > kWorkOfPrograms * sum_over(ranks, view.times, &RankTime::blocked))
+    out.back().advice =
+        "The programs work for most of this time: let them run while the ranks compute, and wait for their ends later "
+        "or never; or give them less to do.";
 }
 
 // The makers of fresh memory in the language of most sampled code; "": they are seen in the code.
@@ -367,7 +373,8 @@ void kernel(const RunView& view, std::vector<Loss>& out) {
                                  share, place)
                    : fmt::format("{} of the CPU time is spent in the kernel (sampled), while other programs are "
                                  "started in {}",
-                                 share, in_sentence(starter))});
+                                 share, in_sentence(starter)),
+       .is_usual = view.share(view.path.kernel * part) < kUsualOfKernel});
   if (const std::string makers = fresh_memory_in(s); starter.empty() && !makers.empty())
     out.back().advice = std::string(find_loss_code("mem.faults")->remedy) + makers;
 }

@@ -30,6 +30,13 @@ bool is_memory_management(const SampledFunction& f) {
          });
 }
 
+bool is_copy(const SampledFunction& f) {
+  const std::string_view symbol = without_underscores(f.symbol);
+  return f.kind == "code" && is_of_the_system(f) &&
+         (symbol.starts_with("memcpy") || symbol.starts_with("memmove") ||
+          symbol.starts_with("gfortran_internal_pack") || symbol.starts_with("gfortran_internal_unpack"));
+}
+
 // Numbers become text, or text numbers: the C library, the streams of C++, formatted transfers of Fortran, Python.
 bool is_text_conversion(const SampledFunction& f) {
   static constexpr auto kOfC = std::to_array<std::string_view>(
@@ -110,6 +117,10 @@ void find_library_losses(const RunView& view, std::vector<Loss>& out) {
   if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kFewestSamples) return;
   name_library_work(view, "mem.alloc", "Memory is allocated and freed", is_memory_management, out);
   if (lock_work(view.app).matters) name_library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
+  // Copies into fresh memory can be saved with it. Others may be the program's work.
+  const auto fresh = std::ranges::find(out, "mem.faults", &Loss::code);
+  if (fresh != out.end() && library_work(s, is_copy).all < fresh->own_seconds)
+    name_library_work(view, "mem.faults", "Data is copied within memory", is_copy, out);
   name_library_work(view, "io.text", "Numbers are turned into text, or text into numbers,", is_text_conversion, out);
 }
 

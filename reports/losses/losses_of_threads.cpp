@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/thread_work.hpp"
 #include "reports/losses/losses.hpp"
@@ -126,6 +127,33 @@ void bound_too_tightly(const RunView& view, const ThreadWork& work, std::vector<
                                      of_host)});
 }
 
+// Work before the main loop that all ranks do for as long: perhaps each does all of it.
+struct SetUp {
+  double seconds = 0;  // of the run; 0: it is short, or ranks differ
+  std::string place;
+};
+
+SetUp long_set_up(const RunView& view) {
+  constexpr double kLong = 0.15, kSampled = 0.7, kAlike = 0.8;
+  const SnapshotSeries* const loop = main_series(view.app.snapshots);
+  if (view.app.ranks < 2 || loop == nullptr || loop->begin_seconds.empty()) return {};
+  const double before = loop->begin_seconds[0];
+  const SnapshotFunction* most = nullptr;
+  double sampled = 0;
+  for (const SnapshotFunction& f : loop->functions) {
+    if (f.seconds.empty()) continue;
+    sampled += f.seconds[0];
+    if (most == nullptr || f.seconds[0] > most->seconds[0]) most = &f;
+  }
+  if (view.share(before) < kLong || sampled < kSampled * before * view.app.ranks) return {};
+  const auto& functions = view.app.samples.functions;
+  const auto found = std::ranges::find_if(functions, [&](const SampledFunction& f) {
+    return f.symbol == most->symbol && f.source_file == most->source_file;
+  });
+  if (found == functions.end() || found->rank_min < kAlike * found->rank_max) return {};
+  return {before, name_and_place(view.app.samples, static_cast<std::size_t>(found - functions.begin()))};
+}
+
 }  // namespace
 
 void find_thread_losses(const RunView& view, std::vector<Loss>& out) {
@@ -165,11 +193,18 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
                           human_share(std::max(hottest->self_error / s.self, 1e-3)));
     }
   }
+  const SetUp set_up = asleep ? SetUp{} : long_set_up(view);
+  if (set_up.seconds > 0)
+    text += fmt::format("{}All ranks work for {} before the main loop, most in {}", text.empty() ? "" : ". ",
+                        human_seconds(set_up.seconds), in_sentence(set_up.place));
   if (text.empty()) return;
   out.push_back({.code = "cpu.hot",
                  .ceiling = 0,
                  .text = std::move(text),
-                 .advice = asleep ? "Find out what they wait for: a profiler of the device, or a debugger, tells."
+                 .advice = set_up.seconds > 0
+                               ? "If each rank computes the same before the loop, let each compute a part and exchange "
+                                 "the parts (MPI_Allgatherv), or keep the result in a file."
+                           : asleep ? "Find out what they wait for: a profiler of the device, or a debugger, tells."
                            : interpreted
                                ? "Time is to be gained in that function: operations on whole arrays (NumPy) in place "
                                  "of loops over elements, or compiled code (Numba, Cython)."

@@ -394,6 +394,13 @@ bool tests_for_messages(const std::string& function) {
   return function.starts_with("MPI_Test") || function == "MPI_Iprobe" || function == "MPI_Improbe";
 }
 
+double RunView::imbalance() const {
+  double other = polling;
+  for (const std::uint32_t rank : workers)
+    other += std::max(0.0, run - times[rank].computing - times[rank].io) / static_cast<double>(workers.size());
+  return std::clamp(path_work - mean_work, 0.0, other);
+}
+
 RunView::RunView(const Application& a) : app(a) {
   const Waiting& waiting = a.waiting;
   const double path_seconds = waiting.critical_path_seconds + waiting.critical_path_elsewhere_seconds;

@@ -79,7 +79,8 @@ struct RunView {
   [[nodiscard]] double run_without_load() const { return std::max(run - path.processor, 0.1 * run); }
   // Much of the ranks' work is that of devices.
   [[nodiscard]] bool devices_work() const { return share(mean_on_device) > 0.1; }
-  [[nodiscard]] double imbalance() const { return path_work > mean_work ? path_work - mean_work : 0; }
+  // s of work that the path has more than a rank: at most the time that ranks have without work and file I/O.
+  [[nodiscard]] double imbalance() const;
 };
 
 // Calls of one function from one line: call sites, waits and parts of the path.

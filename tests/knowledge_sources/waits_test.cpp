@@ -88,6 +88,17 @@ TEST(WaitPatterns, RootsAndThoseWhoWaitForThem) {
       << "the root is not there";
 }
 
+// The standard lets them go on, and so do libraries with room for the data.
+TEST(WaitPatterns, SendersThatLeaveSoonAfterTheirReceiverCameHaveWaitedForIt) {
+  using enum WaitPattern;
+  EXPECT_THAT(waits_of(CollectiveKind::kToRoot, {arrival(10, 100, 410, 1), arrival(11, 400, 420, 1),
+                                                 arrival(12, 390, 430, 1), arrival(13, 100, 399, 1)}),
+              ElementsAre(WaitTuple{kLateRoot, 10, 11, 300}));
+  EXPECT_THAT(waits_of(CollectiveKind::kFromRoot,
+                       {arrival(10, 100, 510, 0), arrival(11, 300, 400, 0), arrival(12, 500, 520, 0)}),
+              ElementsAre(WaitTuple{kEarlyRoot, 10, 12, 400}));
+}
+
 TEST(WaitPatterns, AScanWaitsForLowerRanksOnly) {
   using enum WaitPattern;
   EXPECT_THAT(waits_of(CollectiveKind::kFromLower,

@@ -127,6 +127,22 @@ std::uint32_t function_of_program(const SampleProfile& s, std::uint32_t node) {
   return s.tree.function[is_known ? owner : node];
 }
 
+std::string caller_of_calls(const SampleProfile& s, const std::string& function) {
+  std::map<std::uint32_t, double> callers;
+  double all = 0;
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    const SampledFunction& f = s.functions[s.tree.function[i]];
+    if (f.kind != "posix" || f.symbol != function || s.tree.parent[i] == kNoParent) continue;
+    all += s.tree.self[i];
+    callers[function_of_program(s, s.tree.parent[i])] += s.tree.self[i];
+  }
+  constexpr double kMost = 0.5;
+  const auto most = std::ranges::max_element(callers, {}, [](const auto& each) { return each.second; });
+  return most == callers.end() || most->second < kMost * all || is_of_the_system(s.functions[most->first])
+             ? ""
+             : name_and_place(s, most->first);
+}
+
 std::vector<double> kernel_beneath(const SampleProfile& s) {
   std::vector<double> seconds(s.functions.size());
   for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {

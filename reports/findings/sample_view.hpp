@@ -53,6 +53,8 @@ struct SourceLine {
 // The function of this node of the call tree, or the innermost one of its callers that is the program's own.
 [[nodiscard]] std::uint32_t function_of_program(const SampleProfile& samples, std::uint32_t node);
 
+// The program's function that makes most calls of a POSIX function; "": not sampled, or several do.
+[[nodiscard]] std::string caller_of_calls(const SampleProfile& s, const std::string& function);
 // By function of the program: time in the kernel below it, without that of MPI and I/O calls.
 [[nodiscard]] std::vector<double> kernel_beneath(const SampleProfile& samples);
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "reports/findings/findings.hpp"
-#include "reports/findings/rank_moves.hpp"
 #include "reports/findings/series_view.hpp"
 #include "reports/losses/costly_calls.hpp"
 #include "reports/losses/thresholds.hpp"
@@ -55,17 +54,19 @@ std::string places_of(const std::vector<const CallSite*>& sites) {
   return places;
 }
 
-// The loop that makes these calls is hardly anything else: in most of its rounds. cost: s of all of them in a round.
-bool have_no_work_between(const CostlyCalls& c, const PathCall& call, double cost) {
-  constexpr double kHardly = 3;  // time of a round ÷ cost
-  const SnapshotSeries* const loop = main_series(c.app.snapshots);
-  if (loop == nullptr || loop->function != call.part->function || loop->symbol != call.part->symbol ||
-      static_cast<double>(rounds_in(*loop)) < 0.5 * call.calls_per_rank)
-    return false;
-  const SnapshotRange inside = comparable(*loop);
-  std::vector<double> rounds = round_means(*loop, loop->seconds);
-  return median({rounds.begin() + static_cast<std::ptrdiff_t>(inside.begin),
-                 rounds.begin() + static_cast<std::ptrdiff_t>(inside.end)}) < kHardly * cost;
+// The loop that begins with one of these calls is hardly anything else, in most of its rounds. cost: s of a call.
+bool have_no_work_between(const CostlyCalls& c, const std::vector<const CallSite*>& alike, double cost) {
+  constexpr double kHardly = 1.5;  // time of a round ÷ cost of its calls
+  for (const SnapshotSeries& loop : c.app.snapshots.series) {
+    const bool begins = std::ranges::any_of(alike, [&](const CallSite* site) { return is_same_place(loop, *site); });
+    if (loop.trigger != "iteration" || !begins) continue;
+    const SnapshotRange inside = comparable(loop);
+    const std::vector<double> rounds = round_means(loop, loop.seconds);
+    return median({rounds.begin() + static_cast<std::ptrdiff_t>(inside.begin),
+                   rounds.begin() + static_cast<std::ptrdiff_t>(inside.end)}) <
+           kHardly * cost * static_cast<double>(alike.size());
+  }
+  return false;
 }
 
 // MPI_Bcast: "MPI_Ibcast".
@@ -109,7 +110,7 @@ void name_collective(const CostlyCalls& c, const PathCall& call) {
   }
   const std::vector<const CallSite*> alike = same_calls(c, call);
   if (alike.size() < 2) return c.add("ovh.element", call, capitalised(words));
-  if (have_no_work_between(c, call, cost * static_cast<double>(alike.size()))) {
+  if (have_no_work_between(c, alike, cost)) {
     c.add("ovh.element", call,
           fmt::format("{} places call {} again and again with hardly any work in between, {} times each: {}",
                       alike.size(), function, human_count(std::round(call.calls_per_rank)), places_of(alike)));

@@ -6,6 +6,7 @@
 
 #include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/losses/losses.hpp"
 #include "reports/losses/thresholds.hpp"
 #include "reports/losses/words.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr double kSmallRequest = 16 * 1024;  // bytes
 constexpr double kManyRequests = 100;        // of a rank
+constexpr double kUsesOfAnOpen = 2;          // reads or writes; with more, the data is worth an open
 constexpr double kMost = 0.5;                // of the time in files
 constexpr double kAlone = 0.95;              // likewise: the others do nothing
 constexpr double kNoticed = 0.2;             // likewise: a part with a loss of its own
@@ -87,7 +89,11 @@ class FileLosses {
   }
   [[nodiscard]] std::string site_of(const FunctionProfile* function) const {
     if (function == nullptr) return "";
-    const std::string site = facts_.main_call_site(function->function);
+    std::string site = facts_.main_call_site(function->function);
+    if (site.find("+0x") != std::string::npos) {  // in a library without symbols
+      if (std::string sampled = caller_of_calls(a_.samples, function->function); !sampled.empty())
+        site = std::move(sampled);
+    }
     return fmt::format(", most of it in {}{}", in_sentence(function->function),
                        site.empty() ? "" : ", called from " + site);
   }
@@ -113,8 +119,10 @@ class FileLosses {
     }
     if (const double part = at_once * waits_for_disk(); part > kNoticed) left -= part;
     if (const double part = at_once * times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
-      metadata(part);
-      left -= part;
+      // A file that stays open also collects the small writes.
+      const double whole = small && are_few_files() && times_.data_calls < kUsesOfAnOpen * times_.opens ? left : part;
+      metadata(whole);
+      left -= whole;
     }
     if (const double part = at_once * times_.text / times_.all; part > kNoticed) {
       text(part);
@@ -227,13 +235,18 @@ class FileLosses {
     return bytes;
   }
 
-  void metadata(double part) {
+  // Most opens are of files that were opened before.
+  [[nodiscard]] bool are_few_files() const {
     std::size_t once = 0;
     for (const FileProfile& f : a_.files) once += f.opens == 1 && !sums_several_files(f) ? 1 : 0;
-    const bool many_files =
-        static_cast<double>(once) > kMost * times_.opens || std::ranges::any_of(a_.files, [&](const FileProfile& f) {
-          return f.path == kFurtherFiles && static_cast<double>(f.opens) > kMost * times_.opens;
-        });
+    return static_cast<double>(once) <= kMost * times_.opens &&
+           std::ranges::none_of(a_.files, [&](const FileProfile& f) {
+             return f.path == kFurtherFiles && static_cast<double>(f.opens) > kMost * times_.opens;
+           });
+  }
+
+  void metadata(double part) {
+    const bool many_files = !are_few_files();
     add(many_files ? "io.nn" : "io.meta",
         fmt::format("{} {} times; opening, closing and positioning take {} of the time in files{}",
                     many_files ? "Many files are opened, in all" : number_of_files(a_.files) + " are opened",

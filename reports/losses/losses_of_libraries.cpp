@@ -46,7 +46,8 @@ bool is_text_conversion(const SampledFunction& f) {
   static constexpr auto kOfCxx =
       std::to_array<std::string_view>({"std::ostream::", "std::istream::", "std::num_put<", "std::num_get<",
                                        "std::__convert_", "std::to_chars", "std::from_chars", "fmt::v"});
-  static constexpr auto kOfFortran = std::to_array<std::string_view>({"gfortran_transfer_", "gfortran_st_"});
+  static constexpr auto kOfFortran =
+      std::to_array<std::string_view>({"gfortran_transfer_", "gfortran_st_read", "gfortran_st_write"});
   static constexpr auto kOfPython = std::to_array<std::string_view>(
       {"savetxt", "loadtxt", "genfromtxt", "strptime", "PyOS_double_to_string", "PyOS_string_to_double", "Py_dg_dtoa"});
   const auto begins = [&](const auto& names) {

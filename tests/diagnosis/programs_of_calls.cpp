@@ -30,6 +30,15 @@ Task adjacent_reductions(Rank& me, const Case& how, std::uint32_t) {
   }
 }
 
+// Mean and variance of each point, in turn.
+Task reductions_of_each_point(Rank& me, const Case& how, std::uint32_t) {
+  const int points = how.fault ? 800 : 1;
+  for (int i = 0; i < points; ++i) {
+    co_await me.allreduce({"point_mean", 168}, how.fault ? 8 : 6400);
+    co_await me.allreduce({"point_variance", 169}, how.fault ? 8 : 6400);
+  }
+}
+
 Task all_to_all(Rank& me, const Case& how, std::uint32_t) {
   co_await me.alltoall({"transpose", 171}, how.fault ? 4 * kMiB : 64 * kKiB);
 }
@@ -137,6 +146,7 @@ std::vector<Kind> kinds_of_calls() {
   return {
       {"ovh.tiny", {"ovh.tiny"}, {"_particles"}, steps(tiny_messages)},
       {"ovh.element", {"ovh.element"}, {"share_coefficients"}, steps(call_for_each_element)},
+      {"ovh.element", {"ovh.element"}, {"point_mean", "point_variance"}, steps(reductions_of_each_point)},
       {"ovh.fuse", {"ovh.fuse"}, {"sum_mass"}, steps(adjacent_reductions)},
       {"ovh.hand", {"ovh.hand"}, {"share_table"}, steps(broadcast_by_hand)},
       {"ovh.toobig", {"ovh.toobig"}, {"exchange_rare"}, steps(mostly_empty)},

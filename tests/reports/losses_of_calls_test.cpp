@@ -151,5 +151,127 @@ TEST(LossesOfCalls, ABindingIsNarrowOnlyWhereTheHostHasProcessorsLeft) {
   EXPECT_FALSE(losses_by_code(a).contains("node.bind")) << "one for each thread";
 }
 
+// 4 s in 100 waits of a rank, each for the end of 200 sends.
+TEST(LossesOfCalls, ManySmallTransfersThatEndInFewWaits) {
+  const auto codes = [](std::uint64_t sends) {
+    Application a = with_calls("MPI_Waitall", "wait", 200, 1e-3);
+    CallSite& start = a.call_sites.emplace_back();
+    start.function = "MPI_Isend";
+    start.symbol = "offer";
+    start.calls = start.operations = sends;
+    start.bytes = 8 * sends;
+    start.ranks = 2;
+    start.flight_seconds = start.waited_seconds = 8;
+    return losses_by_code(a);
+  };
+  ASSERT_TRUE(codes(40'000).contains("ovh.tiny"));
+  EXPECT_THAT(codes(40'000).at("ovh.tiny").text, HasSubstr("20,000 transfers of 8 B, which MPI_Isend in offer starts"));
+  EXPECT_FALSE(codes(200).contains("ovh.tiny"));
+}
+
+// Two lines that reduce a number each, 100,000 times; each pair takes 40 us.
+TEST(LossesOfCalls, CollectivesWithoutWorkInBetweenAreOfElements) {
+  const auto codes = [](double round) {
+    Application a = with_calls("MPI_Allreduce", "collective", 200'000, 1e-6);
+    a.call_sites[0].bytes = 8 * 200'000;
+    a.call_sites.push_back(a.call_sites[0]);
+    a.call_sites[1].line = 9;
+    SnapshotSeries& loop = a.snapshots.series.emplace_back();
+    loop.trigger = "iteration";
+    loop.function = "MPI_Allreduce";
+    loop.symbol = "exchange";
+    loop.rounds.assign(100, 1000);
+    for (int i = 0; i < 100; ++i) {
+      loop.begin_seconds.push_back(0.1 * i);
+      loop.seconds.push_back(1000 * round);
+    }
+    return losses_by_code(a);
+  };
+  ASSERT_TRUE(codes(40e-6).contains("ovh.element"));
+  EXPECT_THAT(codes(40e-6).at("ovh.element").advice, HasSubstr("all elements"));
+  EXPECT_FALSE(codes(40e-6).contains("ovh.fuse"));
+  EXPECT_TRUE(codes(400e-6).contains("ovh.fuse")) << "work between the pairs";
+}
+
+// The path has 2 s more work than a rank: the other rank is in files meanwhile, and waits for a moment.
+TEST(LossesOfCalls, UnevenWorkCostsNoMoreThanOthersHaveTimeLeft) {
+  const auto ceilings = [](double io) {
+    Application a = two_ranks({10, 10 - 4}, {0, 0});
+    a.per_rank.asleep_outside = {0, 0};
+    a.per_rank.io_seconds = {0, io};
+    a.per_rank.mpi_seconds = {0, 4 - io};
+    a.waiting.per_rank.waiting_seconds = {0, 4 - io};
+    add_part(a, "computation", 10).symbol = "advance";
+    return RunView(a).imbalance();
+  };
+  EXPECT_NEAR(ceilings(0), 2, 0.01);
+  EXPECT_NEAR(ceilings(3.9), 0.05, 0.01);
+}
+
+// 1,000 opens of two files, with as many small writes.
+TEST(LossesOfCalls, AFileThatStaysOpenCollectsItsSmallWrites) {
+  const auto meta = [](std::uint64_t writes) {
+    Application a = two_ranks({6, 6}, {0, 0});
+    a.per_rank.asleep_outside = {0, 0};
+    a.per_rank.io_seconds = {4, 4};
+    const auto add = [&](const char* function, const char* category, std::uint64_t calls) {
+      FunctionProfile& profile = a.posix.emplace_back();
+      profile.function = function;
+      profile.category = category;
+      profile.calls = calls;
+      profile.seconds = 4;
+      profile.bytes = std::string(function) == "write" ? 8 * calls : 0;
+    };
+    add("open", "metadata", 1000);
+    add("write", "write", writes);
+    for (const char* const path : {"a.log", "b.log"}) {
+      FileProfile& file = a.files.emplace_back();
+      file.path = path;
+      file.opens = 500;
+    }
+    add_part(a, "computation", 6).symbol = "advance";
+    add_part(a, "io", 4);
+    return losses_by_code(a).at("io.meta").ceiling;
+  };
+  EXPECT_NEAR(meta(1000), 4, 0.01);
+  EXPECT_NEAR(meta(50'000), 2, 0.01) << "the writes cost of their own";
+}
+
+// Half of the run is before the first iteration.
+TEST(LossesOfCalls, WorkOfAllRanksBeforeTheMainLoop) {
+  const auto text = [](double of_rank_1) {
+    Application a = two_ranks({10, 10}, {0, 0});
+    a.per_rank.asleep_outside = {0, 0};
+    add_part(a, "computation", 10).symbol = "advance";
+    SampleProfile& s = a.samples;
+    s.unit = "seconds";
+    s.samples = 1000;
+    s.self = 20;
+    for (const char* const symbol : {"make_table", "advance"}) {
+      SampledFunction& f = s.functions.emplace_back();
+      f.symbol = symbol;
+      f.kind = "code";
+      f.self = 10;
+      f.rank_max = 5;
+      f.rank_min = of_rank_1;
+    }
+    SnapshotSeries& loop = a.snapshots.series.emplace_back();
+    loop.trigger = "iteration";
+    loop.rounds.assign(50, 1);
+    for (int i = 0; i < 50; ++i) {
+      loop.begin_seconds.push_back(5 + 0.1 * i);
+      loop.seconds.push_back(0.1);
+    }
+    SnapshotFunction& f = loop.functions.emplace_back();
+    f.symbol = "make_table";
+    f.seconds.assign(50, 0);
+    f.seconds[0] = 10;
+    const auto losses = losses_by_code(a);
+    return losses.contains("cpu.hot") ? losses.at("cpu.hot").text : "";
+  };
+  EXPECT_THAT(text(5), HasSubstr("All ranks work for 5.00 s before the main loop, most in make_table"));
+  EXPECT_THAT(text(1), ::testing::Not(HasSubstr("main loop"))) << "ranks differ";
+}
+
 }  // namespace
 }  // namespace ardoise::reports

@@ -1,7 +1,7 @@
 // The recorded POSIX and stdio functions: numbers of PosixRecord::function, their names and categories. Used by the
 // hooks (posix_*_hooks.cpp) and by every reader. Variants are recorded under the plain name: open64 as open, pread64 as
-// pread, __read_chk as read, vfprintf and printf as fprintf …. A copy within the kernel is recorded as two calls:
-// sendfile, with the time, reads, and sendfile_to, with no time, writes.
+// pread, __read_chk as read, vfprintf and printf as fprintf, lstat and statx as stat, rmdir as unlink …. A copy within
+// the kernel is recorded as two calls: sendfile, with the time, reads, and sendfile_to, with no time, writes.
 #pragma once
 
 #include <array>
@@ -45,6 +45,13 @@ enum class PosixFunction : std::uint16_t {
   // The second end of a copy within the kernel: a recorded call has one file, and a copy has two.
   kSendfileTo,
   kCopyFileRangeTo,
+  // They name a file, and open none.
+  kStat,
+  kAccess,
+  kUnlink,
+  kRename,
+  kMkdir,
+  kOpendir,
 };
 
 // Calls of kRead and kWrite moved their bytes; calls of kMapping only mapped them.
@@ -56,7 +63,7 @@ struct PosixFunctionInfo {
 };
 
 [[nodiscard]] constexpr bool copies_in_the_kernel(PosixFunction function) {
-  return function >= PosixFunction::kSendfile;
+  return function >= PosixFunction::kSendfile && function <= PosixFunction::kCopyFileRangeTo;
 }
 
 // In the order of the enumeration.
@@ -77,9 +84,12 @@ inline constexpr auto kPosixFunctions = std::to_array<PosixFunctionInfo>({
     {"mmap", PosixCategory::kMapping},      {"msync", PosixCategory::kSync},
     {"sendfile", PosixCategory::kRead},     {"copy_file_range", PosixCategory::kRead},
     {"sendfile_to", PosixCategory::kWrite}, {"copy_file_range_to", PosixCategory::kWrite},
+    {"stat", PosixCategory::kMetadata},     {"access", PosixCategory::kMetadata},
+    {"unlink", PosixCategory::kMetadata},   {"rename", PosixCategory::kMetadata},
+    {"mkdir", PosixCategory::kMetadata},    {"opendir", PosixCategory::kMetadata},
 });
 inline constexpr std::size_t kPosixFunctionCount = kPosixFunctions.size();
-static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kCopyFileRangeTo) + 1);
+static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kOpendir) + 1);
 
 // Returns "" and kMetadata for an invalid number (records come from outside).
 [[nodiscard]] constexpr PosixFunctionInfo posix_function_info(std::uint16_t function) {

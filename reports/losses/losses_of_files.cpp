@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
@@ -30,9 +32,17 @@ bool is_sync(const std::string& function) {
          function == "syncfs";
 }
 
+// Calls that name a file and open none.
+bool is_of_names(const std::string& function) {
+  static constexpr auto kNames =
+      std::to_array<std::string_view>({"stat", "access", "unlink", "rename", "mkdir", "opendir"});
+  return std::ranges::find(kNames, function) != kNames.end();
+}
+
 struct FileTimes {
   double all = 0, metadata = 0, sync = 0, data = 0, bytes = 0, opens = 0, data_calls = 0;
-  double text = 0;  // in fprintf, without the kernel (sampled)
+  double names = 0, of_names = 0;  // calls that name a file and open none; s
+  double text = 0;                 // in fprintf, without the kernel (sampled)
   const FunctionProfile *opener = nullptr, *syncer = nullptr, *mover = nullptr;
 };
 
@@ -49,6 +59,10 @@ FileTimes times_of(const Application& a) {
     } else if (f.category == "metadata") {
       t.metadata += f.seconds;
       if (f.function == "open" || f.function == "fopen") t.opens += static_cast<double>(f.calls);
+      if (is_of_names(f.function)) {
+        t.names += static_cast<double>(f.calls);
+        t.of_names += f.seconds;
+      }
       most(t.opener, f);
     } else {
       t.data += f.seconds;
@@ -118,7 +132,8 @@ class FileLosses {
       left -= part;
     }
     if (const double part = at_once * waits_for_disk(); part > kNoticed) left -= part;
-    if (const double part = at_once * times_.metadata / times_.all; part > kNoticed && times_.opens > kManyRequests) {
+    if (const double part = at_once * times_.metadata / times_.all;
+        part > kNoticed && times_.opens + times_.names > kManyRequests) {
       // A file that stays open also collects the small writes.
       const double whole = small && are_few_files() && times_.data_calls < kUsesOfAnOpen * times_.opens ? left : part;
       metadata(whole);
@@ -212,6 +227,7 @@ class FileLosses {
   void one_rank(std::uint32_t rank, bool small) {
     const double seconds = a_.per_rank.io_seconds[rank];
     if (times_.text > kMost * times_.all) return text(1, {rank});
+    if (times_.of_names > kMost * times_.all) return names(1, {rank});
     const std::string who = capitalised(ranks_in_words(a_, {rank}));
     const bool few_bytes = times_.bytes < kSmallRequest * std::max(times_.data_calls, times_.opens);
     const bool reads = small && bytes_read() > kMost * times_.bytes;
@@ -245,7 +261,21 @@ class FileLosses {
            });
   }
 
+  void names(double part, const std::vector<std::uint32_t>& ranks = {}) {
+    const bool one = !ranks.empty();
+    add("io.meta",
+        fmt::format("{} names of files in {}, for {} of the time in files{}{}",
+                    one ? capitalised(ranks_in_words(a_, ranks)) + " asks for or changes" : "Ranks ask for or change",
+                    human_counted(times_.names, "call"), human_share(times_.of_names / times_.all),
+                    site_of(times_.opener), one ? where_others_wait(a_, true) : ""),
+        ranks, part);
+    out_.back().advice =
+        "Ask once and keep the answer; let one rank look for a file, and broadcast the result (MPI_Bcast); or let a "
+        "message tell that a file is there.";
+  }
+
   void metadata(double part) {
+    if (times_.of_names > kMost * times_.metadata) return names(part);
     const bool many_files = !are_few_files();
     add(many_files ? "io.nn" : "io.meta",
         fmt::format("{} {} times; opening, closing and positioning take {} of the time in files{}",

@@ -216,6 +216,19 @@ double pauses_too_long(const Application& a, const CallSite& tests, double aslee
   return messages > 0 ? (all_sleep ? 2 : 1) * messages / a.ranks * pause : asleep;
 }
 
+// The calls with which ranks ask again and again for a file, sleeping in between; nullptr: they do not.
+const CallSite* asks_for_files(const Application& a, double asleep) {
+  constexpr double kFewest = 10, kShortest = 0.2e-3, kLongest = 5;  // of a rank; s of sleep for each call
+  const CallSite* most = nullptr;
+  for (const CallSite& site : a.call_sites) {
+    if (site.function != "stat" && site.function != "access") continue;
+    if (most == nullptr || site.calls > most->calls) most = &site;
+  }
+  if (most == nullptr || static_cast<double>(most->calls) < kFewest * std::max(most->ranks, 1u)) return nullptr;
+  const double pause = asleep / static_cast<double>(most->calls);
+  return pause >= kShortest && pause <= kLongest ? most : nullptr;
+}
+
 // A rank that sleeps while the others wait, or ranks that sleep between tests for messages.
 void asleep(const RunView& view, std::vector<Loss>& out) {
   const double seconds = view.path.asleep;
@@ -280,6 +293,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     children += rank < a.per_rank.children_cpu_seconds.size() ? a.per_rank.children_cpu_seconds[rank] : 0;
   const bool of_programs = children > kOfPrograms * sum_over(ranks, view.times, &RankTime::blocked);
   const std::string starter = tests != nullptr ? "" : of_programs ? starter_of_programs(a, 0) : starter_of_programs(a);
+  const CallSite* const of_file =
+      tests == nullptr && starter.empty() && !of_programs ? asks_for_files(a, all) : nullptr;
   const double mean = sum_over(ranks, view.times, &RankTime::blocked) / count;
   std::string text =
       fmt::format("{} {} or {} blocked outside MPI for {}{} (an estimate)", capitalised(ranks_in_words(a, ranks)),
@@ -292,21 +307,23 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
     if (starter.empty() && 2 * ranks.size() < a.ranks + 1) text += where_others_wait(a, ranks.size() == 1);
   } else if (!starter.empty()) {
     text += fmt::format("; other programs are started meanwhile, in {}", in_sentence(starter));
-  } else if (tests != nullptr) {
-    text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(tests->calls), "call"),
-                        in_sentence(tests->function), in_sentence(name_of(*tests)));
+  } else if (const CallSite* const asks = tests != nullptr ? tests : of_file; asks != nullptr) {
+    text += fmt::format(" between {} to {}, called from {}", human_counted(static_cast<double>(asks->calls), "call"),
+                        in_sentence(asks->function), in_sentence(name_of(*asks)));
   } else if (2 * ranks.size() < a.ranks) {
     text += where_others_wait(a, ranks.size() == 1);
   }
   out.push_back(
-      {.code = of_programs || !starter.empty() ? "ovh.programs"
-               : tests != nullptr              ? "poll.sleep"
-                                               : "late.asleep",
+      {.code = of_programs || !starter.empty()          ? "ovh.programs"
+               : tests != nullptr || of_file != nullptr ? "poll.sleep"
+                                                        : "late.asleep",
        .ceiling = std::min(most, tests != nullptr ? pauses_too_long(a, *tests, all, ranks.size() == a.ranks) : seconds),
        .own_seconds = all,
        .bucket = Bucket::asleep,
        .text = std::move(text),
        .ranks = ranks});
+  if (of_file != nullptr)
+    out.back().advice = "Let a message (MPI_Recv) tell that the file is there, or ask for it more often.";
   if (children > kWorkOfPrograms * sum_over(ranks, view.times, &RankTime::blocked))
     out.back().advice =
         "The programs work for most of this time: let them run while the ranks compute, and wait for their ends later "

@@ -273,5 +273,55 @@ TEST(LossesOfCalls, WorkOfAllRanksBeforeTheMainLoop) {
   EXPECT_THAT(text(1), ::testing::Not(HasSubstr("main loop"))) << "ranks differ";
 }
 
+// Ranks with 6 s of work and, of the rest, seconds in stat.
+Application asking_for_files(double of_rank_0, double of_rank_1, std::uint64_t calls) {
+  Application a = two_ranks({6, 6}, {0, 0});
+  a.per_rank.io_seconds = {of_rank_0, of_rank_1};
+  FunctionProfile& profile = a.posix.emplace_back();
+  profile.function = "stat";
+  profile.category = "metadata";
+  profile.calls = calls;
+  profile.seconds = of_rank_0 + of_rank_1;
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "stat";
+  site.symbol = "newest";
+  site.calls = calls;
+  site.seconds = profile.seconds;
+  site.ranks = of_rank_1 > 0 ? 2 : 1;
+  add_part(a, "computation", 6).symbol = "advance";
+  return a;
+}
+
+TEST(LossesOfCalls, FilesAreAskedForByName) {
+  Application all = asking_for_files(4, 4, 100'000);
+  all.per_rank.asleep_outside = {0, 0};
+  add_part(all, "io", 4);
+  ASSERT_TRUE(losses_by_code(all).contains("io.meta"));
+  EXPECT_THAT(losses_by_code(all).at("io.meta").text, HasSubstr("names of files in 100,000 calls"));
+  EXPECT_THAT(losses_by_code(all).at("io.meta").advice, HasSubstr("Ask once"));
+  Application one = asking_for_files(4, 0, 100'000);
+  one.per_rank.asleep_outside = {0, 0};
+  one.per_rank.mpi_seconds = {0, 4};
+  add_part(one, "io", 4);
+  ASSERT_TRUE(losses_by_code(one).contains("io.meta"));
+  EXPECT_THAT(losses_by_code(one).at("io.meta").text, HasSubstr("Rank 0 asks for or changes names of files"));
+}
+
+// Rank 0 sleeps for 4 s, and rank 1 waits for it.
+TEST(LossesOfCalls, RanksThatSleepBetweenQuestionsForAFile) {
+  const auto codes = [](std::uint64_t calls) {
+    Application a = asking_for_files(0.001, 0, calls);
+    a.per_rank.mpi_seconds = {0, 4};
+    a.waiting.per_rank.waiting_seconds = {0, 4};
+    a.waiting.per_rank.caused_seconds = {4, 0};
+    add_part(a, "other", 4);
+    return losses_by_code(a);
+  };
+  ASSERT_TRUE(codes(400).contains("poll.sleep"));
+  EXPECT_THAT(codes(400).at("poll.sleep").text, HasSubstr("between 400 calls to stat, called from newest"));
+  EXPECT_TRUE(codes(4).contains("late.asleep"));
+  EXPECT_TRUE(codes(100'000).contains("late.asleep")) << "the calls are no questions between pauses";
+}
+
 }  // namespace
 }  // namespace ardoise::reports

@@ -1,6 +1,7 @@
 /* One rank; POSIX and stdio calls with known bytes on files of their own in TEST_DIRECTORY, children that must not be
  * recorded, and errno that must be kept. Exits 1 if anything differs from a native run. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +78,24 @@ int main(int argc, char** argv) {
   REQUIRE(fread(block, 1, 8000, stream) == 8000);
   REQUIRE(fgets(block, 100, stream) == block && strlen(block) == 9);
   REQUIRE(fclose(stream) == 0);
+
+  /* Names of files. */
+  struct stat found;
+  struct statx more;
+  char renamed[4096];
+  snprintf(renamed, sizeof(renamed), "%s.renamed", path("stream"));
+  for (int i = 0; i < 5; ++i) REQUIRE(stat(path("raw"), &found) == 0 && found.st_size == 11020);
+  REQUIRE(lstat(path("raw"), &found) == 0 && fstatat(AT_FDCWD, path("raw"), &found, 0) == 0);
+  REQUIRE(statx(AT_FDCWD, path("raw"), 0, STATX_SIZE, &more) == 0 && more.stx_size == 11020);
+  for (int i = 0; i < 3; ++i) REQUIRE(access(path("raw"), R_OK) == 0);
+  REQUIRE(faccessat(AT_FDCWD, path("raw"), R_OK, 0) == 0);
+  REQUIRE(mkdir(path("folder"), 0700) == 0 && rename(path("stream"), renamed) == 0);
+  REQUIRE(rename(renamed, path("stream")) == 0);
+  DIR* folder = opendir(path("folder"));
+  REQUIRE(folder != NULL && closedir(folder) == 0);
+  REQUIRE(rmdir(path("folder")) == 0 && remove(path("sent")) == 0 && unlink(path("copied")) == 0);
+  errno = 0;
+  REQUIRE(stat(path("missing"), &found) == -1 && errno == ENOENT);
 
   /* Failures: errno is the program's. */
   errno = 0;

@@ -197,6 +197,7 @@ int serve(const Options& options, int argc, char** argv) {
         ingest(loop, stream, run);
       }
       facts.programs_ended = std::chrono::steady_clock::now();
+      facts.analyzer_cpu_seconds = cpu_seconds();
       run.hurry();
       run.drain();  // releases every block
       watch.stream_ends();

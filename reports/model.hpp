@@ -266,7 +266,7 @@ struct RankSummary {
   // How often that thread was seen asleep or blocked, outside of MPI and I/O calls, and in them. Both 0: unknown.
   std::vector<std::uint32_t> asleep_outside, asleep_inside;
   std::vector<double> process_cpu_seconds;
-  std::vector<double> children_cpu_seconds;  // of processes that the rank started and waited for
+  std::vector<double> children_cpu_seconds;      // of processes that the rank started and waited for
   std::vector<std::uint64_t> peak_memory_bytes;  // peak resident set since the start of the process
   std::vector<std::uint32_t> host;               // index into Application::hosts
   // Processors in the affinity mask: their number, the first one, and the number of the host; 0: unknown.
@@ -290,8 +290,9 @@ struct Quality {
   double recording_seconds = 0;      // recorded calls × record_cost_seconds
   double sending_seconds = 0;        // reducing full buffers and sending; includes blocked_seconds
   double sampling_seconds = 0;
-  std::string clock;               // name and kind
-  double clock_error_seconds = 0;  // bound
+  double analyzer_cpu_seconds = 0;  // of the first analyzer while the programs ran, if on a host of this one
+  std::string clock;                // name and kind
+  double clock_error_seconds = 0;   // bound
   std::uint64_t unresolved_call_sites = 0;
   std::vector<std::string> notices;  // sentences: what was not measured, and why
 };

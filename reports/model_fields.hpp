@@ -133,8 +133,8 @@ ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, cpu_seconds, 
                first_mpi_seconds, first_io_seconds, asleep_outside, asleep_inside)
 ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost)
 ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds, ranks_complete, analyzers_lost,
-               record_cost_seconds, overhead_seconds, recording_seconds, sending_seconds, sampling_seconds, clock,
-               clock_error_seconds, unresolved_call_sites, notices)
+               record_cost_seconds, overhead_seconds, recording_seconds, sending_seconds, sampling_seconds,
+               analyzer_cpu_seconds, clock, clock_error_seconds, unresolved_call_sites, notices)
 ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset)
 ARDOISE_FIELDS(LastCall, function, place, peer, tag, communicator, file, bytes, begin_seconds, seconds)
 ARDOISE_FIELDS(RankEnd, cause, signal, status, seconds, has_address, address, sender, ranks, call, stack, last_calls)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <vector>
@@ -81,6 +82,8 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     if (facts.running) mark_running(run);
     for (reports::Application& application : run.applications) {
       application.quality.analyzers_lost = facts.analyzers_lost;
+      if (std::ranges::find(application.hosts, host_name()) != application.hosts.end())
+        application.quality.analyzer_cpu_seconds = facts.analyzer_cpu_seconds;
       application.ending.memory_kills = facts.memory_kills;
     }
     knowledge_sources::TraceArchive::Finished traces;

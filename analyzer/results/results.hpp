@@ -19,6 +19,7 @@ struct RunFacts {
   std::uint32_t analyzer_workers = 1;
   std::vector<std::string> notices;                      // about the launch, for the reader of the report
   std::chrono::steady_clock::time_point programs_ended;  // start of analysis_seconds
+  double analyzer_cpu_seconds = 0;                       // of this process until then
   bool analyzers_lost = false;                           // reports::Quality::analyzers_lost
   std::uint64_t memory_kills = 0;                        // reports::Ending::memory_kills
   bool running = false;                                  // the programs still run: files are written only with --keep

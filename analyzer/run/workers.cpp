@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 namespace ardoise::analyzer {
@@ -54,6 +55,12 @@ std::string crowding_notice(unsigned processors, unsigned local_ranks) {
 std::string crowding_notice() {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   return crowding_notice(processors > 0 ? static_cast<unsigned>(processors) : 0, local_ranks_of_launch());
+}
+
+double cpu_seconds() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
 }  // namespace ardoise::analyzer

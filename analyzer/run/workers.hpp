@@ -27,4 +27,7 @@ void take_processors_of_launcher() noexcept;
 // The same for this machine.
 [[nodiscard]] std::string crowding_notice();
 
+// s of CPU time of this process, all threads.
+[[nodiscard]] double cpu_seconds();
+
 }  // namespace ardoise::analyzer

@@ -49,4 +49,16 @@ std::string usual_size(const FileProfile& f) {
   return *most == 0 ? "" : kClasses[static_cast<std::size_t>(most - calls.begin())];
 }
 
+const FileProfile* read_again(const Application& a) {
+  constexpr std::uint64_t kOften = 10;  // opens of a rank
+  const FileProfile* most = nullptr;
+  std::uint64_t opens = 0;
+  for (const FileProfile& f : a.files) {
+    opens += f.opens;
+    const bool is_input = f.bytes_read > 9 * f.bytes_written && !sums_several_files(f) && !f.path.starts_with('(');
+    if (is_input && f.opens > kOften * f.ranks && (most == nullptr || f.opens > most->opens)) most = &f;
+  }
+  return most != nullptr && 2 * most->opens > opens ? most : nullptr;
+}
+
 }  // namespace ardoise::reports

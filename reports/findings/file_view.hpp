@@ -27,4 +27,7 @@ struct AccessShares {
 // "10–100 KiB": the size class of most reads and writes. "": unknown.
 [[nodiscard]] std::string usual_size(const FileProfile& file);
 
+// A file of input that ranks open again and again, in most of all opens; nullptr: none.
+[[nodiscard]] const FileProfile* read_again(const Application& application);
+
 }  // namespace ardoise::reports

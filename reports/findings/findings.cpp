@@ -99,6 +99,8 @@ std::vector<Finding> findings_of(const Application& application) {
   find_iterations(facts, out);
   find_program(facts, out);
   find_losses(facts, out);
+  if (std::ranges::find(out, "cpu.growing", &Finding::id) != out.end())  // says the same
+    std::erase_if(out, [](const Finding& each) { return each.id == "iterations_trend"; });
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

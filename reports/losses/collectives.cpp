@@ -69,6 +69,14 @@ bool have_no_work_between(const CostlyCalls& c, const std::vector<const CallSite
   return false;
 }
 
+// In calls of a few microseconds, ranks wait for each other by turns however even their work is.
+void count_short_waits(const CostlyCalls& c, const PathCall& call) {
+  constexpr double kShort = 5e-6;  // s
+  if (call.site == nullptr || call.site->ranks == 0 || call.site->mean_seconds > kShort) return;
+  double& ceiling = c.out.back().ceiling;
+  ceiling = std::max(ceiling, call.site->seconds / call.site->ranks);
+}
+
 // MPI_Bcast: "MPI_Ibcast".
 std::string non_blocking(const std::string& function) {
   constexpr std::string_view kPrefix = "MPI_";
@@ -109,14 +117,17 @@ void name_collective(const CostlyCalls& c, const PathCall& call) {
     return;
   }
   const std::vector<const CallSite*> alike = same_calls(c, call);
-  if (alike.size() < 2) return c.add("ovh.element", call, capitalised(words));
+  if (alike.size() < 2) {
+    c.add("ovh.element", call, capitalised(words));
+    return count_short_waits(c, call);
+  }
   if (have_no_work_between(c, alike, cost)) {
     c.add("ovh.element", call,
           fmt::format("{} places call {} again and again with hardly any work in between, {} times each: {}",
                       alike.size(), function, human_count(std::round(call.calls_per_rank)), places_of(alike)));
     c.out.back().advice =
         "Make one call for the whole array: keep the values of all elements, and reduce them together after the loop.";
-    return;
+    return count_short_waits(c, call);
   }
   c.add("ovh.fuse", call,
         fmt::format("{} places call {} equally often, {} times each, with {} on average: {}", alike.size(), function,

@@ -159,6 +159,10 @@ const std::vector<LossCode>& loss_codes() {
       {"thr.lock", "Threads wait for locks", "Hold locks for a shorter time, or give each thread data of its own.",
        program},
       // The work itself.
+      {"cpu.growing", "All ranks work longer from iteration to iteration",
+       "Look for data that grows with the steps and is searched or copied as a whole: keep what a step needs (the last "
+       "value, an index, a window), or let it grow in place.",
+       program},
       {"cpu.hot", "Most work is in one place", "", program},
   };
   return kCodes;

@@ -88,6 +88,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   find_host_losses(view, losses);
   find_thread_losses(view, losses);
   find_library_losses(view, losses);
+  find_growing_work(view, losses);
   losses = merged(std::move(losses));
   join(losses, "hub.root", "late.static");
   join(losses, "hub.root", "serial.rank");

@@ -21,6 +21,7 @@ void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out);  
 void find_file_losses(const RunView& view, std::vector<Loss>& out);             // io.*
 void find_host_losses(const RunView& view, std::vector<Loss>& out);     // node.*, mem.faults, late.asleep, poll.sleep
 void find_thread_losses(const RunView& view, std::vector<Loss>& out);   // thr.*, node.bind
+void find_growing_work(const RunView& view, std::vector<Loss>& out);    // cpu.growing
 void find_library_losses(const RunView& view, std::vector<Loss>& out);  // mem.alloc, thr.lock, io.text
 void find_hot_function(const RunView& view, std::vector<Loss>& out);    // cpu.hot: where the work is
 

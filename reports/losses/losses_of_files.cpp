@@ -282,6 +282,8 @@ class FileLosses {
                     many_files ? "Many files are opened, in all" : number_of_files(a_.files) + " are opened",
                     human_count(times_.opens), human_share(times_.metadata / times_.all), site_of(times_.opener)),
         {}, part);
+    if (!many_files && read_again(a_) != nullptr)
+      out_.back().advice = "Read each file once, and keep its data in memory.";
   }
 
   // A file of which each rank reads about as much.

@@ -23,6 +23,7 @@ constexpr double kBesideFiles = 0.1;      // time in the kernel ÷ time in files
 constexpr double kMostOfKernel = 0.5;     // of the time in the kernel, beneath one function
 constexpr double kShortFileCall = 20e-6;  // s; calls that are not recorded (lseek, fstat) may take as long beside them
 constexpr double kInaccuracy = 0.2;       // processors
+constexpr double kMostOfLack = 0.5;       // CPU time of an analyzer ÷ time in which ranks lacked a processor
 constexpr double kAlso = 0.3;             // of the most affected rank: affected too
 
 double total(const std::vector<RankTime>& times, double RankTime::*part) {
@@ -125,6 +126,9 @@ void processor(const RunView& view, std::vector<Loss>& out) {
     return;
   }
   const bool foreign = load > 0 ? load <= 1 : few;
+  const double lacking =
+      sum_over(ranks, view.times, &RankTime::waiting) + sum_over(ranks, view.times, &RankTime::mpi_without_processor);
+  const bool of_analyzer = foreign && load > 0 && a.quality.analyzer_cpu_seconds > kMostOfLack * lacking;
   out.push_back(
       {.code = foreign ? "node.foreign" : "node.oversub",
        .ceiling = seconds,
@@ -132,18 +136,19 @@ void processor(const RunView& view, std::vector<Loss>& out) {
        .bucket = Bucket::processor,
        .text = fmt::format(
            "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
-           ranks.size() == 1 ? "waits" : "wait",
-           human_seconds((sum_over(ranks, view.times, &RankTime::waiting) +
-                          sum_over(ranks, view.times, &RankTime::mpi_without_processor)) /
-                         static_cast<double>(ranks.size())),
+           ranks.size() == 1 ? "waits" : "wait", human_seconds(lacking / static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
            load > 1
                ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load, other_threads)
-           : load > 0 ? fmt::format("; the host has a processor for each thread of {}: other programs run there",
-                                    a.other_threads.empty() ? "this program" : "this launch")
+           : load > 0 ? fmt::format("; the host has a processor for each thread of {}: {}",
+                                    a.other_threads.empty() ? "this program" : "this launch",
+                                    of_analyzer ? fmt::format("the analyzer of this tool used {} of CPU time there",
+                                                              human_seconds(a.quality.analyzer_cpu_seconds))
+                                                : "other programs run there")
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
        .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+  if (of_analyzer) out.back().advice = "Leave a processor of the host to the analyzer: start a rank less there.";
   if (!other_threads.empty())
     out.back().advice =
         "Start fewer ranks or threads on each host. If such a thread only waits for work, let it sleep (a condition "
@@ -286,7 +291,7 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
   }
   const double most = std::min(seconds, waiting_of_others(view, ranks));
   if (view.share(most) < kMeaningful) return;
-  const CallSite* const tests = tests_between_sleep(a, ranks.size());
+  const CallSite* const tests = tests_between_sleep(a, ranks.size(), all);
   constexpr double kOfPrograms = 0.1, kWorkOfPrograms = 0.5;  // of the sleep
   double children = 0;
   for (const std::uint32_t rank : ranks)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/thread_work.hpp"
@@ -122,7 +123,13 @@ void find_library_losses(const RunView& view, std::vector<Loss>& out) {
   const auto fresh = std::ranges::find(out, "mem.faults", &Loss::code);
   if (fresh != out.end() && library_work(s, is_copy).all < fresh->own_seconds)
     name_library_work(view, "mem.faults", "Data is copied within memory", is_copy, out);
+  const std::size_t others = out.size();
   name_library_work(view, "io.text", "Numbers are turned into text, or text into numbers,", is_text_conversion, out);
+  if (const FileProfile* const input = read_again(view.app); input != nullptr && out.size() > others) {
+    out.back().text +=
+        fmt::format("; {} is opened and read {} times", base_name(input->path), with_separators(input->opens));
+    out.back().advice = "Read the file once, and keep its numbers in memory.";
+  }
 }
 
 }  // namespace ardoise::reports

@@ -45,7 +45,7 @@ PythonObjects::PythonObjects(const RunView& view) {
     main_place_ = of.name;
     main_calls_ = of.calls;
     main_bytes_ = of.bytes;
-    main_broadcasts_ = of.broadcasts;
+    main_broadcasts_ = of.broadcasts && !of.messages;  // with messages: an operation on objects of all ranks
   }
   if (view.share(cost_.seconds()) < kMentionedLoss || cost_.work < cost_.calls / 4) {
     places_.clear();

@@ -239,7 +239,7 @@ std::vector<double> device_times(const Application& a, const std::vector<RankTim
   const auto asleep = static_cast<std::size_t>(
       std::ranges::count_if(times, [&](const RankTime& t) { return t.blocked >= kAlsoAsleep * most; }));
   if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
-      io_of_other_threads(a) > kOfSleep * all || tests_between_sleep(a, asleep) != nullptr)
+      io_of_other_threads(a) > kOfSleep * all || tests_between_sleep(a, asleep, all) != nullptr)
     return {};
   std::vector<double> seconds;
   for (const RankTime& time : times) seconds.push_back(time.blocked);
@@ -372,8 +372,9 @@ double io_of_other_threads(const Application& a) {
   return seconds;
 }
 
-const CallSite* tests_between_sleep(const Application& a, std::size_t asleep) {
-  constexpr double kFewest = 10;  // of a rank
+const CallSite* tests_between_sleep(const Application& a, std::size_t asleep, double seconds) {
+  constexpr double kFewest = 10;     // of a rank
+  constexpr double kInFlight = 0.5;  // of the sleep: some transfer is not complete
   const CallSite* most = nullptr;
   std::size_t ranks = 0;
   for (const CallSite& site : a.call_sites) {
@@ -383,7 +384,15 @@ const CallSite* tests_between_sleep(const Application& a, std::size_t asleep) {
     if (most == nullptr || site.calls > most->calls) most = &site;
   }
   ranks = std::min<std::size_t>(ranks, a.ranks);
-  return 2 * asleep >= ranks && 2 * ranks > asleep ? most : nullptr;
+  if (most == nullptr || 2 * asleep < ranks || 2 * ranks <= asleep) return nullptr;
+  double in_flight = 0;
+  bool known = false;
+  for (const CallSite& site : a.call_sites) {
+    known = known || site.operations > 0;
+    in_flight = std::max(in_flight, site.flight_seconds);
+  }
+  const bool of_requests = most->function.starts_with("MPI_Test");
+  return of_requests && known && in_flight < kInFlight * seconds ? nullptr : most;
 }
 
 double bytes_of_call(const CallSite& site) {

@@ -95,8 +95,9 @@ template <class Place, class Other>
 // s of all ranks: file I/O in threads other than the first; 0: not known.
 [[nodiscard]] double io_of_other_threads(const Application& application);
 
-// The calls with most tests for messages, if about as many ranks test often as sleep; else nullptr.
-[[nodiscard]] const CallSite* tests_between_sleep(const Application& application, std::size_t asleep);
+// The calls with most tests for messages, if about as many ranks test often as sleep, and transfers are incomplete for
+// much of the sleep; else nullptr. asleep: number of ranks; seconds: of all.
+[[nodiscard]] const CallSite* tests_between_sleep(const Application& application, std::size_t asleep, double seconds);
 
 // Mean bytes of its calls.
 [[nodiscard]] double bytes_of_call(const CallSite& site);

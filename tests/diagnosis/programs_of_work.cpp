@@ -21,6 +21,10 @@ Task growing(Rank& me, const Case& how, std::uint32_t step) {
   if (how.fault && me.rank() == 3) co_await me.compute({"move_particles", 55}, step * 0.6 * kMs);
 }
 
+Task all_grow(Rank& me, const Case& how, std::uint32_t step) {
+  co_await me.compute({"search_events", 56}, (how.fault ? step : 1) * 0.6 * kMs);
+}
+
 Task from_the_middle(Rank& me, const Case& how, std::uint32_t step) {
   if (how.fault && step >= how.steps / 2 && me.rank() == 0) co_await me.compute({"track_shock", 58}, 9 * kMs);
 }
@@ -122,6 +126,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
       {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
       {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},
+      {"cpu.growing", {"cpu.growing"}, {"search_events"}, steps(all_grow)},
       {"late.phase", {"late.phase"}, {"rank 0", "track_shock"}, steps(from_the_middle)},
       {"late.turns", {"late.turns"}, {"rank 1", "rank 2"}, steps(parts_in_turn)},
       {"late.noise", {"late.noise", "late.moving"}, {"sample_paths"}, steps(heavy_tail)},

@@ -237,42 +237,6 @@ TEST(LossesOfCalls, AFileThatStaysOpenCollectsItsSmallWrites) {
   EXPECT_NEAR(meta(50'000), 2, 0.01) << "the writes cost of their own";
 }
 
-// Half of the run is before the first iteration.
-TEST(LossesOfCalls, WorkOfAllRanksBeforeTheMainLoop) {
-  const auto text = [](double of_rank_1) {
-    Application a = two_ranks({10, 10}, {0, 0});
-    a.per_rank.asleep_outside = {0, 0};
-    add_part(a, "computation", 10).symbol = "advance";
-    SampleProfile& s = a.samples;
-    s.unit = "seconds";
-    s.samples = 1000;
-    s.self = 20;
-    for (const char* const symbol : {"make_table", "advance"}) {
-      SampledFunction& f = s.functions.emplace_back();
-      f.symbol = symbol;
-      f.kind = "code";
-      f.self = 10;
-      f.rank_max = 5;
-      f.rank_min = of_rank_1;
-    }
-    SnapshotSeries& loop = a.snapshots.series.emplace_back();
-    loop.trigger = "iteration";
-    loop.rounds.assign(50, 1);
-    for (int i = 0; i < 50; ++i) {
-      loop.begin_seconds.push_back(5 + 0.1 * i);
-      loop.seconds.push_back(0.1);
-    }
-    SnapshotFunction& f = loop.functions.emplace_back();
-    f.symbol = "make_table";
-    f.seconds.assign(50, 0);
-    f.seconds[0] = 10;
-    const auto losses = losses_by_code(a);
-    return losses.contains("cpu.hot") ? losses.at("cpu.hot").text : "";
-  };
-  EXPECT_THAT(text(5), HasSubstr("All ranks work for 5.00 s before the main loop, most in make_table"));
-  EXPECT_THAT(text(1), ::testing::Not(HasSubstr("main loop"))) << "ranks differ";
-}
-
 // Ranks with 6 s of work and, of the rest, seconds in stat.
 Application asking_for_files(double of_rank_0, double of_rank_1, std::uint64_t calls) {
   Application a = two_ranks({6, 6}, {0, 0});

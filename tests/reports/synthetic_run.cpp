@@ -361,6 +361,7 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   q.packs = calls / 8000 + 1;
   q.pack_bytes = calls * 34;
   q.blocked_seconds = 0.021;
+  q.analyzer_cpu_seconds = 0.013;
   q.ranks_complete = o.ranks;
   q.record_cost_seconds = 38e-9;
   q.recording_seconds = static_cast<double>(calls) * q.record_cost_seconds;

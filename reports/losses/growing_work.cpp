@@ -1,0 +1,78 @@
+// Work of all ranks that grows from iteration to iteration: data that each step searches or copies as a whole.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "reports/findings/rank_moves.hpp"
+#include "reports/findings/round_noise.hpp"
+#include "reports/findings/series_view.hpp"
+#include "reports/losses/losses.hpp"
+#include "reports/losses/thresholds.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+// Mean over the groups of ranks, by snapshot, of a round.
+std::vector<double> means(const SnapshotSeries& s, const std::vector<double>& of_groups) {
+  std::vector<double> sums(s.seconds.size());
+  for (std::size_t i = 0; i < of_groups.size(); ++i) sums[i % sums.size()] += of_groups[i] / s.groups;
+  return round_means(s, sums);
+}
+
+double mean_of(const std::vector<double>& rounds, const std::vector<std::size_t>& chosen) {
+  double sum = 0;
+  for (const std::size_t each : chosen) sum += rounds[each];
+  return sum / static_cast<double>(std::max<std::size_t>(chosen.size(), 1));
+}
+
+}  // namespace
+
+void find_growing_work(const RunView& view, std::vector<Loss>& out) {
+  constexpr std::size_t kParts = 5;     // of the series; the first is compared with the last
+  constexpr std::size_t kFewest = 20;   // snapshots
+  constexpr double kGrowth = 1.3;       // last part ÷ first
+  constexpr double kAlike = 0.5;        // growth of a rank ÷ mean
+  constexpr double kOfProcessor = 0.5;  // of the growth is CPU time: the rest may be other load
+  const SnapshotSeries* const s = main_series(view.app.snapshots);
+  if (s == nullptr || s->groups == 0 || s->own_seconds.empty()) return;
+  if (std::ranges::find(out, "late.growing", &Loss::code) != out.end()) return;
+  const auto [begin, end] = comparable(*s);
+  const std::size_t part = (end - begin) / kParts;
+  if (end - begin < kFewest) return;
+  std::vector<std::size_t> first(part), last(part);
+  std::iota(first.begin(), first.end(), begin);
+  std::iota(last.begin(), last.end(), end - part);
+  const std::vector<double> own = means(*s, s->own_seconds);
+  const double before = mean_of(own, first), after = mean_of(own, last);
+  if (!(before > 0) || after < kGrowth * before) return;
+  if (!trend_exceeds_noise({own.begin() + static_cast<std::ptrdiff_t>(begin), end - begin})) return;
+  if (!s->group_cpu_seconds.empty()) {
+    const std::vector<double> cpu = means(*s, s->group_cpu_seconds);
+    if (mean_of(cpu, last) - mean_of(cpu, first) < kOfProcessor * (after - before)) return;
+  }
+  for (std::uint32_t group = 0; group < s->groups; ++group) {
+    const auto of_group = s->own_seconds.begin() + static_cast<std::ptrdiff_t>(group * s->seconds.size());
+    const std::vector<double> each =
+        round_means(*s, {of_group, of_group + static_cast<std::ptrdiff_t>(s->seconds.size())});
+    if (mean_of(each, last) - mean_of(each, first) < kAlike * (after - before)) return;
+  }
+  double cost = 0;
+  for (std::size_t i = begin; i < end; ++i) cost += std::max(0.0, own[i] - before) * static_cast<double>(s->rounds[i]);
+  const double ceiling = std::min(cost, view.path_work);
+  if (view.share(ceiling) < kMentionedLoss) return;
+  const std::string why = main_difference(view.app, *s, last, first);
+  out.push_back({.code = "cpu.growing",
+                 .ceiling = ceiling,
+                 .own_seconds = cost * view.app.ranks,
+                 .text = fmt::format("All ranks work longer from {} to {}: in the last fifth of the {} {} {}",
+                                     round_word(*s, true), round_word(*s, true), with_separators(rounds_in(*s)),
+                                     round_word(*s, false),
+                                     why.empty() ? fmt::format("they are outside MPI and I/O for {} instead of {}",
+                                                               human_seconds(after), human_seconds(before))
+                                                 : why)});
+}
+
+}  // namespace ardoise::reports

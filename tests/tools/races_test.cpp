@@ -16,6 +16,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+// Hydra may drop output that a process wrote just before MPI_Abort.
+constexpr bool kDropsOutputBeforeAbort = MPI_IS_MPICH;
+
 class RacesTest : public LaunchFixture {
  protected:
   void SetUp() override {
@@ -90,16 +93,21 @@ TEST_F(RacesTest, WhereAProgramDivergesIsNamed) {
   ASSERT_EQ(recorded({"-n", "3", RACES_PROGRAM, "1", "20"}).status, 0);
   const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--replay-divergence", "stop"});
   EXPECT_NE(other.status, 0);
-  EXPECT_THAT(other.output,
-              AllOf(HasSubstr("ardoise: rank 0 diverges from the record at decision "),
-                    HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
-                    HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
-                    HasSubstr("rank 0 has diverged from the record in MPI_Iprobe at play in mpi_races.c:")));
+  EXPECT_THAT(other.output, HasSubstr("rank 0 has diverged from the record in MPI_Iprobe at play in mpi_races.c:"));
+  if (!kDropsOutputBeforeAbort) {
+    EXPECT_THAT(other.output,
+                AllOf(HasSubstr("ardoise: rank 0 diverges from the record at decision "),
+                      HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
+                      HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped")));
+  }
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
   EXPECT_EQ(shorter.status, 0);
   EXPECT_THAT(shorter.output, HasSubstr("; now: MPI_Finalize."));
   const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--replay-divergence", "stop"});
-  EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
+  EXPECT_NE(longer.status, 0);
+  if (!kDropsOutputBeforeAbort) {
+    EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
+  }
 }
 
 // Each worker has sent all its messages and is in MPI_Finalize.
@@ -116,8 +124,7 @@ TEST_F(RacesTest, ARecordWhoseSendersHaveEndedMakesTheRunDiverge) {
   const auto posted = forced({"-n", "3", FARM_PROGRAM, "10", "100", "posted"});
   EXPECT_EQ(posted.status, 3) << posted.output;
   EXPECT_THAT(posted.output, HasSubstr("rank 0 has diverged from the record in MPI_Wait at gather in mpi_farm.c:"));
-  // Hydra may drop output that a process wrote just before MPI_Abort.
-  if (MPI_IS_MPICH) return;
+  if (kDropsOutputBeforeAbort) return;
   EXPECT_THAT(posted.output,
               ContainsRegex("rank 0 diverges from the record in MPI_Wait at .*: rank [12], whose message it waits for, "
                             "has ended MPI[.] The receive was posted for that message and cannot get another one: the "

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace {
 
 int result_of(long result) { return static_cast<int>(result); }
@@ -27,7 +29,10 @@ int __wrap_unlinkat(int folder, const char* path, int flags) {
 }
 int __wrap_unlink(const char* path) { return __wrap_unlinkat(AT_FDCWD, path, 0); }
 int __wrap_rmdir(const char* path) { return __wrap_unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
-int __wrap_remove(const char* path) { return __wrap_unlink(path) == 0 ? 0 : __wrap_rmdir(path); }
+int __wrap_remove(const char* path) {
+  if (__wrap_unlink(path) == 0) return 0;
+  return errno == EISDIR || errno == EPERM ? __wrap_rmdir(path) : -1;
+}
 int __wrap_renameat(int from_folder, const char* from, int to_folder, const char* to) {
   return result_of(::syscall(SYS_renameat2, from_folder, from, to_folder, to, 0));
 }

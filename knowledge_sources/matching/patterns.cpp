@@ -40,7 +40,7 @@ const Arrival* root_of(std::span<const Arrival> arrivals) {
   return root == arrivals.end() ? nullptr : &*root;
 }
 
-// A rank that need not wait for a receiver of its data does where the library lets no sender go before: it leaves soon
+// MPI lets a sender go on before the receiver of its data comes, but some algorithms hold it: such a sender leaves soon
 // after the receiver came.
 bool is_held(const Part& sender, const Part& receiver) {
   constexpr double kSoon = 0.2;  // ÷ time before

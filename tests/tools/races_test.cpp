@@ -95,10 +95,9 @@ TEST_F(RacesTest, WhereAProgramDivergesIsNamed) {
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.output, HasSubstr("rank 0 has diverged from the record in MPI_Iprobe at play in mpi_races.c:"));
   if (!kDropsOutputBeforeAbort) {
-    EXPECT_THAT(other.output,
-                AllOf(HasSubstr("ardoise: rank 0 diverges from the record at decision "),
-                      HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
-                      HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped")));
+    EXPECT_THAT(other.output, AllOf(HasSubstr("ardoise: rank 0 diverges from the record at decision "),
+                                    HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
+                                    HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped")));
   }
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
   EXPECT_EQ(shorter.status, 0);

@@ -53,6 +53,7 @@
 #include "reports/atomic_file.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/finalize_fence.hpp"
+#include "vmpi/world/window_files.hpp"
 
 namespace {
 
@@ -219,7 +220,11 @@ int serve(const Options& options, int argc, char** argv) {
   if (finalizes_first) MPI_Finalize();
   const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options, trace) : kDone;
   log.finish();
-  if (!finalizes_first) MPI_Finalize();
+  if (!finalizes_first) {
+    ardoise::vmpi::remove_window_folder();  // no destructor runs if the process is ended
+    end_with_guardian(status);
+    MPI_Finalize();
+  }
   return status;
 }
 

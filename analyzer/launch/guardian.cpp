@@ -14,7 +14,10 @@
 namespace ardoise::analyzer {
 namespace {
 
-volatile std::sig_atomic_t analyzer_process = 0;
+volatile std::sig_atomic_t analyzer_process = 0, status_of_end = 0;
+pid_t guardian_process = 0;  // 0: none
+
+extern "C" void end_at_once(int) { ::syscall(SYS_exit_group, static_cast<int>(status_of_end)); }
 
 extern "C" void pass_on(int signal) {
   const int error = errno;
@@ -55,6 +58,7 @@ void fork_guardian() {
   ::sigprocmask(SIG_BLOCK, &passed_on, &before);
   const pid_t guardian = ::getpid();
   const pid_t child = ::fork();
+  if (child == 0) guardian_process = guardian;
   if (child > 0) wait_for(child, before);
   if (child == 0) {
     ::setsid();
@@ -63,6 +67,12 @@ void fork_guardian() {
   }
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
   analyzer_process = ::getpid();
+}
+
+void end_with_guardian(int status) {
+  status_of_end = status;
+  std::signal(SIGTERM, end_at_once);
+  if (guardian_process != 0 && ::getppid() != guardian_process) end_at_once(SIGTERM);  // its SIGTERM came before
 }
 
 }  // namespace ardoise::analyzer

@@ -10,4 +10,8 @@ namespace ardoise::analyzer {
 // signals, and SIGTERM when the guardian has died. Both ignore SIGUSR1 and SIGUSR2, which are meant for the programs.
 void fork_guardian();
 
+// For an MPI_Finalize after all else: from now on this process ends with `status` at SIGTERM, or when the guardian has
+// died. Open MPI may wait for mpirun there, for ever if that has ended.
+void end_with_guardian(int status);
+
 }  // namespace ardoise::analyzer

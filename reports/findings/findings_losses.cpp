@@ -60,11 +60,20 @@ Finding finding_of(const Loss& loss, const RunView& view) {
   return finding;
 }
 
+// So many calls a second that their number is the loss, whatever the load.
+bool is_by_number(const Loss& loss, const RunView& view) {
+  constexpr double kMany = 1e5;
+  const auto calls = std::ranges::find(loss.evidence, "calls_per_rank", [](const auto& each) { return each.first; });
+  return (loss.code == "ovh.tiny" || loss.code == "ovh.element" || loss.code == "ovh.fuse") &&
+         calls != loss.evidence.end() && calls->second > kMany * view.run;
+}
+
 // A loss measured by durations may be due to lack of processors, if ranks wait for these for longer than it costs.
 Severity severity_beside_load(const Loss& loss, const RunView& view, Severity severity) {
   constexpr double kUncertain = 0.5, kSmall = 0.25, kIndependent = 0.1;  // of what the lack of processors costs
-  const bool by_duration = loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
-                           loss.code == "thr.uneven";
+  const bool by_duration = (loss.bucket != Bucket::work || loss.code == "late.noise" || loss.code == "late.moving" ||
+                            loss.code == "thr.uneven") &&
+                           !is_by_number(loss, view);
   const double load = view.path.processor;
   if (!by_duration || loss.bucket == Bucket::processor ||
       loss.ceiling >= (may_be_load(loss) ? kUncertain : kIndependent) * load)

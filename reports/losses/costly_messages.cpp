@@ -29,12 +29,13 @@ constexpr double kAtOnce = 0.9;      // of the time between start and end is in 
 
 // An iteration has hardly more than a message to each neighbour and one back: there is nothing to pack.
 bool are_needed(const CostlyCalls& c) {
-  constexpr double kFewest = 2.5;
+  constexpr double kFewest = 2.5, kShortest = 10e-6;  // messages; s: shorter loops are over elements
   const SnapshotSeries* const main = main_series(c.app.snapshots);
   if (main == nullptr) return false;
   std::uint64_t most = 0;
   for (const Edge& edge : c.app.edges) most = std::max(most, edge.source == edge.target ? 0 : edge.messages);
-  return static_cast<double>(most) <= kFewest * static_cast<double>(rounds_in(*main));
+  const auto rounds = static_cast<double>(rounds_in(*main));
+  return static_cast<double>(most) <= kFewest * rounds && c.view.run > kShortest * rounds;
 }
 
 // Small messages: of a pipeline if its function works between them.

@@ -99,6 +99,17 @@ double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& 
   return std::min(longest, for_them);
 }
 
+// The processors that these ranks may use are busy with their own threads all the time.
+bool use_their_processors_up(const Application& a, const std::vector<std::uint32_t>& ranks) {
+  constexpr double kFull = 0.85, kOthers = 1.5;  // of the processors' time; CPU time ÷ that of first threads
+  const RankSummary& r = a.per_rank;
+  return !ranks.empty() && std::ranges::all_of(ranks, [&](std::uint32_t rank) {
+    return rank < r.processors.size() && rank < r.process_cpu_seconds.size() && rank < r.cpu_seconds.size() &&
+           r.processors[rank] > 0 && r.process_cpu_seconds[rank] > kFull * r.wall_seconds[rank] * r.processors[rank] &&
+           r.process_cpu_seconds[rank] > kOthers * r.cpu_seconds[rank];
+  });
+}
+
 void processor(const RunView& view, std::vector<Loss>& out) {
   if (view.share(view.path.processor) < kMeaningful) return;
   const Application& a = view.app;
@@ -125,7 +136,8 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                        "share a host need different processors."});
     return;
   }
-  const bool foreign = load > 0 ? load <= 1 : few;
+  const bool own = use_their_processors_up(a, ranks);
+  const bool foreign = !own && (load > 0 ? load <= 1 : few);
   const double lacking =
       sum_over(ranks, view.times, &RankTime::waiting) + sum_over(ranks, view.times, &RankTime::mpi_without_processor);
   const bool of_analyzer = foreign && load > 0 && a.quality.analyzer_cpu_seconds > kMostOfLack * lacking;
@@ -138,7 +150,10 @@ void processor(const RunView& view, std::vector<Loss>& out) {
            "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
            ranks.size() == 1 ? "waits" : "wait", human_seconds(lacking / static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
-           load > 1
+           own ? fmt::format("; the threads of a rank use all of {} processor{}",
+                             a.per_rank.processors[ranks[0]] == 1 ? "its only" : "its",
+                             a.per_rank.processors[ranks[0]] == 1 ? "" : "s")
+           : load > 1
                ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load, other_threads)
            : load > 0 ? fmt::format("; the host has a processor for each thread of {}: {}",
                                     a.other_threads.empty() ? "this program" : "this launch",
@@ -147,7 +162,8 @@ void processor(const RunView& view, std::vector<Loss>& out) {
                                                 : "other programs run there")
            : few      ? where_others_wait(a, ranks.size() == 1)
                       : ""),
-       .ranks = few ? ranks : std::vector<std::uint32_t>{}});
+       .ranks = few ? ranks : std::vector<std::uint32_t>{},
+       .is_usual = of_analyzer});  // the program comes first
   if (of_analyzer) out.back().advice = "Leave a processor of the host to the analyzer: start a rank less there.";
   if (!other_threads.empty())
     out.back().advice =
@@ -272,7 +288,8 @@ void asleep(const RunView& view, std::vector<Loss>& out) {
                    .bucket = Bucket::asleep,
                    .text = fmt::format("The first thread of {} waits for other threads for {} each (an estimate)",
                                        ranks_in_words(a, ranks), human_seconds(all / count)),
-                   .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(view) > 1});
+                   .is_usual = seconds < kUsualOfThreads * view.path_work || runnable_per_processor(view) > 1 ||
+                               use_their_processors_up(a, ranks)});
     return;
   }
   if (const double others = io_of_other_threads(a); others > 0.5 * all) {

@@ -144,5 +144,24 @@ TEST(LossesOfWork, ATableThatIsReadAgain) {
   EXPECT_EQ(read_again(a), nullptr) << "most opens are of output";
 }
 
+// Two ranks, bound to a processor each, with two threads that work.
+TEST(LossesOfWork, ThreadsThatUseTheProcessorsOfTheirRankUp) {
+  const auto code = [](double of_process) {
+    Application a = two_ranks({5, 5}, {5, 5});
+    a.per_rank.asleep_outside = {0, 0};
+    a.per_rank.process_cpu_seconds = {of_process, of_process};
+    a.per_rank.processors = {1, 1};
+    a.per_rank.first_processor = {0, 1};
+    add_part(a, "computation", 5).symbol = "evolve";
+    add_part(a, "other", 5);
+    const auto losses = losses_by_code(a);
+    return losses.contains("node.oversub")   ? losses.at("node.oversub").text
+           : losses.contains("node.foreign") ? "foreign"
+                                             : "";
+  };
+  EXPECT_THAT(code(10), HasSubstr("the threads of a rank use all of its only processor"));
+  EXPECT_EQ(code(5), "foreign");
+}
+
 }  // namespace
 }  // namespace ardoise::reports

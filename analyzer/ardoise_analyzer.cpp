@@ -209,8 +209,8 @@ int serve(const Options& options, int argc, char** argv) {
       run.finish();
     }
     // All programs are in MPI_Finalize. If one exits with a non-zero status, mpirun ends the job: SIGTERM, a second
-    // later SIGKILL. That is enough time for the files below, which are written atomically, so SIGTERM is ignored from
-    // here on.
+    // later SIGKILL. That is enough time for the files below, which are written atomically, so SIGTERM is ignored until
+    // these are there.
   }
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now

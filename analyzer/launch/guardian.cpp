@@ -58,9 +58,9 @@ void fork_guardian() {
   ::sigprocmask(SIG_BLOCK, &passed_on, &before);
   const pid_t guardian = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) guardian_process = guardian;
   if (child > 0) wait_for(child, before);
   if (child == 0) {
+    guardian_process = guardian;
     ::setsid();
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != guardian) std::raise(SIGTERM);

@@ -142,13 +142,14 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
   }
   const bool to_root = kind == CollectiveKind::kToRoot, from_root = kind == CollectiveKind::kFromRoot;
   const Arrival* const root = to_root ? root_of(arrivals) : from_root ? awaited : nullptr;
-  const Arrival* const last = from_root ? latest(arrivals) : nullptr;
+  // The last receiver of a sender's data: the root, or the last to come.
+  const Arrival* const receiver = to_root ? root : from_root ? latest(arrivals) : nullptr;
   for (const Arrival& each : arrivals) {
+    const bool sends = root != nullptr && to_root == (root != &each);
     // In collectives that need no waiting, a rank that left before another arrived did not wait.
     const bool waits = awaited != nullptr && awaited != &each && (!to_root || root == &each) &&
                        (!may_not_wait(kind) || each.part.end > posted(*awaited));
-    if (const Arrival* const receiver = to_root ? root : last;
-        root != nullptr && to_root == (root != &each) && receiver != &each && is_held(each.part, receiver->part)) {
+    if (sends && receiver != &each && is_held(each.part, receiver->part)) {
       add_until(nonblocking ? pattern
                 : to_root   ? WaitPattern::kLateRoot
                             : WaitPattern::kEarlyRoot,

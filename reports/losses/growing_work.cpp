@@ -15,17 +15,11 @@
 namespace ardoise::reports {
 namespace {
 
-// Mean over the groups of ranks, by snapshot, of a round.
-std::vector<double> means(const SnapshotSeries& s, const std::vector<double>& of_groups) {
-  std::vector<double> sums(s.seconds.size());
-  for (std::size_t i = 0; i < of_groups.size(); ++i) sums[i % sums.size()] += of_groups[i] / s.groups;
-  return round_means(s, sums);
-}
-
-double mean_of(const std::vector<double>& rounds, const std::vector<std::size_t>& chosen) {
-  double sum = 0;
-  for (const std::size_t each : chosen) sum += rounds[each];
-  return sum / static_cast<double>(std::max<std::size_t>(chosen.size(), 1));
+// Mean over the groups of ranks, by snapshot.
+std::vector<double> mean_of_groups(const SnapshotSeries& s, const std::vector<double>& of_groups) {
+  std::vector<double> means(s.seconds.size());
+  for (std::size_t i = 0; i < of_groups.size(); ++i) means[i % means.size()] += of_groups[i] / s.groups;
+  return means;
 }
 
 }  // namespace
@@ -45,19 +39,18 @@ void find_growing_work(const RunView& view, std::vector<Loss>& out) {
   std::vector<std::size_t> first(part), last(part);
   std::iota(first.begin(), first.end(), begin);
   std::iota(last.begin(), last.end(), end - part);
-  const std::vector<double> own = means(*s, s->own_seconds);
-  const double before = mean_of(own, first), after = mean_of(own, last);
+  const std::vector<double> sums = mean_of_groups(*s, s->own_seconds), own = round_means(*s, sums);
+  const double before = round_mean(*s, sums, first), after = round_mean(*s, sums, last);
   if (!(before > 0) || after < kGrowth * before) return;
   if (!trend_exceeds_noise({own.begin() + static_cast<std::ptrdiff_t>(begin), end - begin})) return;
   if (!s->group_cpu_seconds.empty()) {
-    const std::vector<double> cpu = means(*s, s->group_cpu_seconds);
-    if (mean_of(cpu, last) - mean_of(cpu, first) < kOfProcessor * (after - before)) return;
+    const std::vector<double> cpu = mean_of_groups(*s, s->group_cpu_seconds);
+    if (round_mean(*s, cpu, last) - round_mean(*s, cpu, first) < kOfProcessor * (after - before)) return;
   }
   for (std::uint32_t group = 0; group < s->groups; ++group) {
     const auto of_group = s->own_seconds.begin() + static_cast<std::ptrdiff_t>(group * s->seconds.size());
-    const std::vector<double> each =
-        round_means(*s, {of_group, of_group + static_cast<std::ptrdiff_t>(s->seconds.size())});
-    if (mean_of(each, last) - mean_of(each, first) < kAlike * (after - before)) return;
+    const std::vector<double> each(of_group, of_group + static_cast<std::ptrdiff_t>(s->seconds.size()));
+    if (round_mean(*s, each, last) - round_mean(*s, each, first) < kAlike * (after - before)) return;
   }
   double cost = 0;
   for (std::size_t i = begin; i < end; ++i) cost += std::max(0.0, own[i] - before) * static_cast<double>(s->rounds[i]);

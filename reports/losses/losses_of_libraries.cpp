@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -99,10 +100,10 @@ LibraryWork library_work(const SampleProfile& s, bool (*is_of)(const SampledFunc
 }
 
 void name_library_work(const RunView& view, const char* code, const char* what, bool (*is_of)(const SampledFunction&),
-                       std::vector<Loss>& out) {
+                       std::vector<Loss>& out, double limit = std::numeric_limits<double>::infinity()) {
   const SampleProfile& s = view.app.samples;
   const LibraryWork work = library_work(s, is_of);
-  if (work.all < kLeastOfWork * s.self) return;
+  if (work.all < kLeastOfWork * s.self || work.all >= limit) return;
   const std::string caller = work.caller == kNoParent ? "" : ", called by " + name_and_place(s, work.caller);
   out.push_back(
       {.code = code,
@@ -121,8 +122,8 @@ void find_library_losses(const RunView& view, std::vector<Loss>& out) {
   if (lock_work(view.app).matters) name_library_work(view, "thr.lock", "Threads wait for locks", is_lock, out);
   // Copies into fresh memory can be saved with it. Others may be the program's work.
   const auto fresh = std::ranges::find(out, "mem.faults", &Loss::code);
-  if (fresh != out.end() && library_work(s, is_copy).all < fresh->own_seconds)
-    name_library_work(view, "mem.faults", "Data is copied within memory", is_copy, out);
+  if (fresh != out.end())
+    name_library_work(view, "mem.faults", "Data is copied within memory", is_copy, out, fresh->own_seconds);
   const std::size_t others = out.size();
   name_library_work(view, "io.text", "Numbers are turned into text, or text into numbers,", is_text_conversion, out);
   if (const FileProfile* const input = read_again(view.app); input != nullptr && out.size() > others) {

@@ -257,6 +257,10 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
   check_cells(check, at + ".first_io_seconds", times.first_io_seconds, ranks);
   check_cells(check, at + ".asleep_outside", times.asleep_outside, ranks);
   check_cells(check, at + ".asleep_inside", times.asleep_inside, ranks);
+  check_cells(check, at + ".asleep_for_thread", times.asleep_for_thread, ranks);
+  check_cells(check, at + ".asleep_for_time", times.asleep_for_time, ranks);
+  check_cells(check, at + ".asleep_for_program", times.asleep_for_program, ranks);
+  check_cells(check, at + ".asleep_for_file_lock", times.asleep_for_file_lock, ranks);
   check_together(check, at,
                  {{"wall_seconds", times.wall_seconds.size()},
                   {"io_seconds", times.io_seconds.size()},
@@ -277,6 +281,11 @@ void check_per_rank(Check& check, const std::string& at, const RankSummary& time
                   {"first_io_seconds", times.first_io_seconds.size()},
                   {"asleep_outside", times.asleep_outside.size()},
                   {"asleep_inside", times.asleep_inside.size()}});
+  check_together(check, at,
+                 {{"asleep_for_thread", times.asleep_for_thread.size()},
+                  {"asleep_for_time", times.asleep_for_time.size()},
+                  {"asleep_for_program", times.asleep_for_program.size()},
+                  {"asleep_for_file_lock", times.asleep_for_file_lock.size()}});
   check.require(times.peak_memory_bytes.size() <= times.host.size(), "{}.host is missing", at);
 }
 

@@ -130,7 +130,8 @@ ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, edges_between, others, per_
                resolved_calls, resolved_messages, unresolved)
 ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, cpu_seconds, waiting_seconds, process_cpu_seconds,
                children_cpu_seconds, peak_memory_bytes, host, processors, first_processor, host_processors,
-               first_mpi_seconds, first_io_seconds, asleep_outside, asleep_inside)
+               first_mpi_seconds, first_io_seconds, asleep_outside, asleep_inside, asleep_for_thread, asleep_for_time,
+               asleep_for_program, asleep_for_file_lock)
 ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost)
 ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds, ranks_complete, analyzers_lost,
                record_cost_seconds, overhead_seconds, recording_seconds, sending_seconds, sampling_seconds,

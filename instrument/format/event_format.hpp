@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 11;
+inline constexpr std::uint16_t kPackVersion = 12;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -355,11 +355,11 @@ enum SampleFlags : std::uint8_t {
 // PackHeader::weight occurrences of the sampled event.
 struct SampleRecord {
   std::uint64_t tick;
-  std::uint32_t context;    // of ContextRecord, in header.thread; 0: unknown
-  std::uint32_t weight;     // ns, or occurrences of the sampled event, before PackHeader::weight
-  std::uint16_t function;   // number + 1 of the interrupted MPI (kPosixCall: POSIX) call; 0: none
-  std::uint8_t level;       // trailing zeros of the sample's number in the thread; at least PackHeader::level
-  std::uint8_t flags;       // SampleFlags
+  std::uint32_t context;   // of ContextRecord, in header.thread; 0: unknown
+  std::uint32_t weight;    // ns, or occurrences of the sampled event, before PackHeader::weight
+  std::uint16_t function;  // number + 1 of the interrupted MPI (kPosixCall: POSIX) call; 0: none
+  std::uint8_t level;      // trailing zeros of the sample's number in the thread; at least PackHeader::level
+  std::uint8_t flags;      // SampleFlags
   // Offset of the interrupted instruction in `context`, if that is a function start (ContextRecord flag 1).
   std::uint32_t pc_offset;
   std::uint32_t kernel;  // ns that the thread spent in the kernel since the previous sample, not in `weight`

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <span>
 
 #include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/process_stat.hpp"
@@ -18,19 +19,35 @@ std::uint64_t steady_ns() noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+// The first bytes of a file; empty: it cannot be read.
+std::string_view read_start(const char* path, std::span<char> room) noexcept {
+  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const long got = call_kernel(SYS_read, file, argument(room.data()), static_cast<long>(room.size()));
+  call_kernel(SYS_close, file);
+  return {room.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
 }  // namespace
+
+// The names differ between versions of Linux: futex_wait_queue_me, futex_wait_queue, futex_do_wait; do_nanosleep,
+// hrtimer_nanosleep; locks_lock_inode_wait, posix_lock_inode_wait, flock_lock_inode_wait, fcntl_setlk.
+SleepReason sleep_reason(std::string_view wait_channel) noexcept {
+  const auto has = [&](std::string_view part) { return wait_channel.find(part) != std::string_view::npos; };
+  if (wait_channel.starts_with("futex")) return SleepReason::kThread;
+  if (has("nanosleep")) return SleepReason::kTime;
+  if (wait_channel.starts_with("do_wait") || wait_channel.starts_with("kernel_wait")) return SleepReason::kProgram;
+  if (has("lock_inode_wait") || has("fcntl_setlk")) return SleepReason::kFileLock;
+  return SleepReason::kUnknown;
+}
 
 // Documentation/scheduler/sched-stats.
 ScheduledTime scheduled_time(const char* path) noexcept {
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  std::array<char, 128> text{};
-  const long got = call_kernel(SYS_read, file, argument(text.data()), static_cast<long>(text.size()));
-  call_kernel(SYS_close, file);
+  std::array<char, 128> room;
   std::array<std::uint64_t, 3> numbers{};
   std::size_t number = 0;
-  for (long i = 0; i < got && number < numbers.size(); ++i) {
-    const char character = text[static_cast<std::size_t>(i)];
+  for (const char character : read_start(path, room)) {
+    if (number == numbers.size()) break;
     if (character >= '0' && character <= '9') {
       numbers[number] = 10 * numbers[number] + static_cast<std::uint64_t>(character - '0');
     } else {
@@ -42,8 +59,12 @@ ScheduledTime scheduled_time(const char* path) noexcept {
 
 ThreadWatch::ThreadWatch(std::uint32_t tid) {
   // Absolute: the survivor, another process, reads them.
-  fmt::format_to_n(stat_path_.data(), stat_path_.size() - 1, "/proc/{}/task/{}/stat", ::getpid(), tid);
-  fmt::format_to_n(schedstat_path_.data(), schedstat_path_.size() - 1, "/proc/{}/task/{}/schedstat", ::getpid(), tid);
+  const auto path = [tid](std::span<char> to, std::string_view name) {
+    fmt::format_to_n(to.data(), to.size() - 1, "/proc/{}/task/{}/{}", ::getpid(), tid, name);
+  };
+  path(stat_path_, "stat");
+  path(schedstat_path_, "schedstat");
+  path(wait_channel_path_, "wchan");
   known_ns_ = steady_ns();
   known_ = time();
 }
@@ -52,7 +73,13 @@ void ThreadWatch::look(CallPlace place) noexcept {
   const std::uint64_t now_ns = steady_ns();
   const char state = process_stat(stat_path_.data()).state;
   if (state == 0 || state == 'Z') return;
-  note(place, state != 'R', now_ns, time());
+  const bool is_asleep = state != 'R';
+  if (is_asleep && place == CallPlace::kOutside) {
+    std::array<char, 64> room;
+    const auto reason = static_cast<std::size_t>(sleep_reason(read_start(wait_channel_path_.data(), room)));
+    reasons_[reason].fetch_add(1, std::memory_order_relaxed);
+  }
+  note(place, is_asleep, now_ns, time());
 }
 
 void ThreadWatch::note(CallPlace place, bool is_asleep, std::uint64_t now_ns, ScheduledTime time) noexcept {

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kMostlyAwake = 0.2;   // of its time asleep
 constexpr double kMostlyAsleep = 0.5;  // likewise: its CPU time tells what it needs
+constexpr double kInaccuracy = 0.2;    // processors
 constexpr double kOtherThreads = 1.2;  // CPU time of a rank ÷ that of its first thread: others work as well
 
 // Threads of a rank that were sampled; without samples there is no limit.
@@ -59,7 +60,6 @@ std::vector<double> threads_by_host(const RunView& view) {
 }
 
 std::optional<SharedProcessors> most_shared_processors(const RunView& view) {
-  constexpr double kInaccuracy = 0.2;  // threads
   const RankSummary& r = view.app.per_rank;
   const std::size_t count = view.times.size();
   if (r.host.size() != count || r.processors.size() != count || r.first_processor.size() != count ||
@@ -82,6 +82,33 @@ std::optional<SharedProcessors> most_shared_processors(const RunView& view) {
     if (!most || set.threads / set.processors > most->threads / most->processors) most = std::move(set);
   }
   return most;
+}
+
+double runnable_per_processor(const RunView& view) {
+  const Application& a = view.app;
+  std::vector<double> needed = threads_by_host(view), processors(needed.size());
+  for (std::size_t rank = 0; rank < a.per_rank.host.size() && rank < a.per_rank.host_processors.size(); ++rank) {
+    if (a.per_rank.host[rank] >= processors.size() || a.per_rank.host_processors[rank] == 0) return 0;
+    processors[a.per_rank.host[rank]] = a.per_rank.host_processors[rank];
+  }
+  double most = 0;
+  for (std::size_t host = 0; host < needed.size(); ++host) {
+    if (processors[host] <= 0) continue;
+    if (host < a.other_threads.size()) needed[host] += a.other_threads[host];
+    const bool enough = needed[host] <= processors[host] + kInaccuracy;
+    most = std::max(most, (enough ? std::min(needed[host], processors[host]) : needed[host]) / processors[host]);
+  }
+  return most;
+}
+
+bool use_their_processors_up(const Application& a, const std::vector<std::uint32_t>& ranks) {
+  constexpr double kFull = 0.85, kOthers = 1.5;  // of the processors' time; CPU time ÷ that of first threads
+  const RankSummary& r = a.per_rank;
+  return !ranks.empty() && std::ranges::all_of(ranks, [&](std::uint32_t rank) {
+    return rank < r.processors.size() && rank < r.process_cpu_seconds.size() && rank < r.cpu_seconds.size() &&
+           r.processors[rank] > 0 && r.process_cpu_seconds[rank] > kFull * r.wall_seconds[rank] * r.processors[rank] &&
+           r.process_cpu_seconds[rank] > kOthers * r.cpu_seconds[rank];
+  });
 }
 
 void count_other_threads(Run& run) {

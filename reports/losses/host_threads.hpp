@@ -24,6 +24,12 @@ struct SharedProcessors {
 // The set with most threads for each processor.
 [[nodiscard]] std::optional<SharedProcessors> most_shared_processors(const RunView& view);
 
+// Threads of all programs that need a processor ÷ processors, on the most crowded host of this one; 0: unknown.
+[[nodiscard]] double runnable_per_processor(const RunView& view);
+
+// The processors that these ranks may use are busy with their own threads all the time.
+[[nodiscard]] bool use_their_processors_up(const Application& application, const std::vector<std::uint32_t>& ranks);
+
 // Sets Application::other_threads of all programs.
 void count_other_threads(Run& run);
 

@@ -86,6 +86,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   find_object_losses(objects, losses);
   find_file_losses(view, losses);
   find_host_losses(view, losses);
+  find_sleep(view, losses);
   find_thread_losses(view, losses);
   find_library_losses(view, losses);
   find_growing_work(view, losses);

@@ -19,7 +19,8 @@ void find_uneven_work(const RunView& view, const PythonObjects& objects, std::ve
 void find_costly_calls(const RunView& view, const PythonObjects& objects, std::vector<Loss>& out);
 void find_object_losses(const PythonObjects& objects, std::vector<Loss>& out);  // ovh.objects
 void find_file_losses(const RunView& view, std::vector<Loss>& out);             // io.*
-void find_host_losses(const RunView& view, std::vector<Loss>& out);     // node.*, mem.faults, late.asleep, poll.sleep
+void find_host_losses(const RunView& view, std::vector<Loss>& out);             // node.*, mem.faults
+void find_sleep(const RunView& view, std::vector<Loss>& out);           // late.asleep, poll.sleep, thr.lock, io.lock
 void find_thread_losses(const RunView& view, std::vector<Loss>& out);   // thr.*, node.bind
 void find_growing_work(const RunView& view, std::vector<Loss>& out);    // cpu.growing
 void find_library_losses(const RunView& view, std::vector<Loss>& out);  // mem.alloc, thr.lock, io.text

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reports/findings/sample_view.hpp"
+#include "reports/losses/sleep_reasons.hpp"
 
 namespace ardoise::reports {
 namespace {
@@ -226,23 +227,24 @@ std::vector<std::uint32_t> workers_of(const RunView& view) {
   return ranks;
 }
 
-// Time asleep outside MPI by rank, if it is that of a device that works for most ranks.
+// Time asleep outside MPI by rank, if it is that of a device that works for most ranks. Time for which looks have seen
+// another reason is not.
 std::vector<double> device_times(const Application& a, const std::vector<RankTime>& times) {
   constexpr double kMuchAsleep = 0.01, kAlsoAsleep = 0.3;  // of the longest rank; of the rank that sleeps most
   constexpr double kOfSleep = 0.5;                         // in files: the first threads wait for these threads
+  std::vector<double> seconds;
   double most = 0, wall = 0, all = 0;
-  for (const RankTime& time : times) {
-    most = std::max(most, time.blocked);
-    wall = std::max(wall, time.wall);
-    all += time.blocked;
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    seconds.push_back(times[rank].blocked * (1 - sleep_reasons(a.per_rank, rank).of_others()));
+    most = std::max(most, seconds.back());
+    wall = std::max(wall, times[rank].wall);
+    all += seconds.back();
   }
-  const auto asleep = static_cast<std::size_t>(
-      std::ranges::count_if(times, [&](const RankTime& t) { return t.blocked >= kAlsoAsleep * most; }));
+  const auto asleep =
+      static_cast<std::size_t>(std::ranges::count_if(seconds, [&](double each) { return each >= kAlsoAsleep * most; }));
   if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
       io_of_other_threads(a) > kOfSleep * all || tests_between_sleep(a, asleep, all) != nullptr)
     return {};
-  std::vector<double> seconds;
-  for (const RankTime& time : times) seconds.push_back(time.blocked);
   return seconds;
 }
 
@@ -418,7 +420,7 @@ RunView::RunView(const Application& a) : app(a) {
   on_device = device_times(a, times);
   for (std::size_t rank = 0; rank < on_device.size(); ++rank) {
     times[rank].computing += on_device[rank];
-    times[rank].blocked = 0;
+    times[rank].blocked -= on_device[rank];
   }
   unknown_waits = share_of_unknown_waits(waiting);
   if (waiting.critical_path.empty() || !(path_seconds > 0) || times.size() != a.ranks ||

@@ -57,9 +57,20 @@ Task asleep(Rank& me, const Case& how, std::uint32_t) {
   if (how.fault && me.rank() == 2) co_await me.sleep(7 * kMs);
 }
 
+// A thread that does not work holds the lock.
+Task blocked_by_a_thread(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault && me.rank() == 1) co_await me.sleep(7 * kMs, instrument::SleepReason::kThread);
+}
+
+// One rank at a time may write.
+Task in_turn_by_file_lock(Rank& me, const Case& how, std::uint32_t) {
+  if (how.fault) co_await me.sleep(2.0 * me.rank() * kMs, instrument::SleepReason::kFileLock);
+  co_await me.write({"append_record", 76}, "records", 64 * kKiB);
+}
+
 // All ranks wait for devices, one of them longer.
 Task slow_device(Rank& me, const Case& how, std::uint32_t) {
-  co_await me.sleep((how.fault && me.rank() == 2 ? 12 : 5) * kMs);
+  co_await me.sleep((how.fault && me.rank() == 2 ? 12 : 5) * kMs, instrument::SleepReason::kUnknown);
 }
 
 Task serial_part(Rank& me, const Case& how, std::uint32_t) {
@@ -134,6 +145,8 @@ std::vector<Kind> kinds_of_work() {
       {"late.input", {"late.input", "late.static"}, {"chemistry"}, steps(late_input)},
       {"late.comm", {"late.comm"}, {"rank 1", "exchange_halo"}, steps(more_neighbours)},
       {"late.asleep", {"late.asleep"}, {"rank 2"}, steps(asleep)},
+      {"thr.lock", {"thr.lock"}, {"rank 1"}, steps(blocked_by_a_thread)},
+      {"io.lock", {"io.lock"}, {"locks of files"}, steps(in_turn_by_file_lock)},
       {"late.device", {"late.static"}, {"rank 2"}, steps(slow_device)},
       {"serial.rank", {"serial.rank"}, {"rank 0", "assemble_matrix"}, steps(serial_part)},
       {"thr.serial", {"thr.serial"}, {"serial_update"}, serial_threads},

@@ -2,6 +2,7 @@
 // seconds of virtual time; a tick is a nanosecond.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "instrument/format/posix_functions.hpp"
+#include "instrument/machine/thread_watch.hpp"
 #include "tests/replay/pack_maker.hpp"
 #include "vmpi/mpi_functions.hpp"
 
@@ -62,7 +64,9 @@ class RecordedRank {
   void compute(Place place, double begin, double end, double kernel_share);
   void compute_in_thread(std::uint32_t thread, Place place, double begin, double end);
   void wait_for_processor(double seconds) { without_processor_ += seconds; }
-  void sleep(double seconds) { asleep_outside_ += seconds; }
+  void sleep(double seconds, instrument::SleepReason reason) {
+    asleep_outside_[static_cast<std::size_t>(reason)] += seconds;
+  }
   // In a call, which would use CPU time otherwise.
   void preempt(double seconds) {
     without_processor_ += seconds;
@@ -98,7 +102,8 @@ class RecordedRank {
   replay::PackMaker packs_;
   double sampling_;
   std::string suffix_, host_name_;
-  double cpu_ = 0, other_threads_cpu_ = 0, without_processor_ = 0, asleep_outside_ = 0, asleep_in_io_ = 0;
+  double cpu_ = 0, other_threads_cpu_ = 0, without_processor_ = 0, asleep_in_io_ = 0;
+  std::array<double, instrument::kSleepReasons> asleep_outside_{};  // by reason
   std::mt19937 random_;
   std::map<std::string, std::uint32_t> codes_, files_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> contexts_, sites_;

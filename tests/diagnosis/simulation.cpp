@@ -87,14 +87,14 @@ Rank::Done Rank::compute_in_threads(Place place, double first, double second, do
       if (thread == 0) of_first = time;
       recorded_.compute_in_thread(thread, place, now(), now() + time);
     }
-    recorded_.sleep(longest - of_first);
+    recorded_.sleep(longest - of_first, instrument::SleepReason::kThread);
     resume_at(now() + longest);
   });
 }
 
-Rank::Done Rank::sleep(double seconds) {
-  return operation([this, seconds] {
-    recorded_.sleep(seconds);
+Rank::Done Rank::sleep(double seconds, instrument::SleepReason reason) {
+  return operation([this, seconds, reason] {
+    recorded_.sleep(seconds, reason);
     resume_at(now() + seconds);
   });
 }

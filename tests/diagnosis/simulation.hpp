@@ -31,7 +31,7 @@ namespace ardoise::diagnosis {
 struct Machine {
   std::uint32_t ranks = 4;
   std::uint32_t partner_ranks = 0;  // of a second program in the same world; their numbers follow
-  double call = 0.5e-6;  // least time of an MPI call
+  double call = 0.5e-6;             // least time of an MPI call
   double latency = 2e-6;
   double bandwidth = 4e9;      // of one message
   double piecewise = 0.8e9;    // of data in short runs of memory
@@ -98,7 +98,7 @@ class Rank {
   Done compute(Place place, double seconds, double kernel_share = 0);
   // Four threads compute that long at the same time; the rank goes on when all have ended.
   Done compute_in_threads(Place place, double first, double second, double third, double fourth);
-  Done sleep(double seconds);
+  Done sleep(double seconds, instrument::SleepReason reason = instrument::SleepReason::kTime);
   Done wait_for_processor(double seconds);
 
   // From now on data is sent and received in runs of 8 bytes, or is contiguous again.
@@ -152,8 +152,8 @@ class Rank {
   void check_waiting();
   RequestPointer post_send(std::uint32_t to, std::uint64_t bytes, std::int32_t tag, bool blocks);
   void start_receive(Place place, std::int32_t from, std::int32_t tag, bool probes, std::function<void()> then);
-  [[nodiscard]] double time_of(double seconds);  // of work, with noise
-  [[nodiscard]] double preemption();             // seconds in a call without a processor
+  [[nodiscard]] double time_of(double seconds);                        // of work, with noise
+  [[nodiscard]] double preemption();                                   // seconds in a call without a processor
   [[nodiscard]] std::uint32_t communicator(std::uint32_t comm) const;  // 0 replaced by that of the program
   [[nodiscard]] double latency_to(std::uint32_t other) const;
   [[nodiscard]] double bandwidth_to(std::uint32_t other) const;

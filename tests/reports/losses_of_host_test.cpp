@@ -1,5 +1,5 @@
-// Losses of ranks that do not run: lack of processors, which own threads may cause, and sleep, which costs the others
-// no more than they wait; and paths on which records are missing.
+// Losses of ranks that lack processors, which own threads may cause; time in the kernel; and paths on which records are
+// missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,17 +14,11 @@ namespace ardoise::reports {
 namespace {
 
 using testing::add_part;
+using testing::add_sampled;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::losses_by_code;
 using testing::two_ranks;
-
-SampledFunction& add_sampled(SampleProfile& s, const char* symbol) {
-  SampledFunction& f = s.functions.emplace_back();
-  f.symbol = symbol;
-  f.kind = "code";
-  return f;
-}
 
 TEST(LossesOfHost, AThreadThatSpinsTakesAProcessorFromTheOthers) {
   Application a = two_ranks({6, 6}, {4, 4});
@@ -71,20 +65,6 @@ TEST(LossesOfHost, TheLaunchsOtherProgramsAreNoForeignLoad) {
   EXPECT_THAT(run.applications[0].other_threads, ElementsAre(0)) << "another host";
 }
 
-TEST(LossesOfHost, SleepCostsNoMoreThanOthersWait) {
-  Application a = two_ranks({2, 9}, {0, 0});
-  a.per_rank.mpi_seconds = {0, 1};
-  add_part(a, "other", 8);
-  add_part(a, "computation", 2).symbol = "deal";
-  a.waiting.per_rank.waiting_seconds = {0, 0.1};
-  EXPECT_FALSE(losses_by_code(a).contains("late.asleep") && losses_by_code(a).at("late.asleep").ceiling > 0.1);
-  a.waiting.per_rank.waiting_seconds = {0, 5};
-  EXPECT_FALSE(losses_by_code(a).contains("late.asleep")) << "it does not wait for the one that sleeps";
-  a.waiting.per_rank.caused_seconds = {5, 0};
-  ASSERT_TRUE(losses_by_code(a).contains("late.asleep"));
-  EXPECT_NEAR(losses_by_code(a).at("late.asleep").ceiling, 5, 0.01);
-}
-
 // The first of three ranks hands out work and lacks a processor for 4 s.
 TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
   Application a = two_ranks({1, 10}, {4, 0});
@@ -105,22 +85,6 @@ TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
   ASSERT_TRUE(losses_by_code(a).contains("node.foreign"));
   EXPECT_NEAR(losses_by_code(a).at("node.foreign").ceiling, 3, 0.01);
   EXPECT_THAT(losses_by_code(a).at("node.foreign").text, HasSubstr("Rank 0 waits"));
-}
-
-// Both ranks sleep for 5 s between 1,000 tests for 200 messages.
-TEST(LossesOfHost, APauseAtEachEndOfAMessageIsTooLong) {
-  Application a = two_ranks({5, 5}, {0, 0});
-  add_part(a, "other", 5);
-  add_part(a, "computation", 5).symbol = "evolve";
-  CallSite& tests = a.call_sites.emplace_back();
-  tests.function = "MPI_Testall";
-  tests.symbol = "finish";
-  tests.calls = 1000;
-  tests.ranks = 2;
-  Edge& edge = a.edges.emplace_back();
-  edge.messages = 200;
-  ASSERT_TRUE(losses_by_code(a).contains("poll.sleep"));
-  EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
 }
 
 // A third of the CPU time is in the kernel, beneath one function or in unknown places.
@@ -167,32 +131,6 @@ TEST(LossesOfHost, RanksThatAreBoundToTheSameProcessor) {
   EXPECT_THAT(losses_by_code(a).at("node.bind").text,
               HasSubstr("Both ranks may use processor 1 only, for 2.0 threads"));
   EXPECT_FALSE(losses_by_code(a).contains("node.foreign"));
-}
-
-// Rank 0 sleeps for 8 s, 5 of which the other waits for it.
-TEST(LossesOfHost, RanksThatStartOtherProgramsWaitForThem) {
-  Application a = two_ranks({2, 5}, {0, 0});
-  a.per_rank.mpi_seconds = {0, 5};
-  add_part(a, "other", 8);
-  add_part(a, "computation", 2).symbol = "evolve";
-  a.waiting.per_rank.waiting_seconds = {0, 5};
-  a.waiting.per_rank.caused_seconds = {5, 0};
-  SampleProfile& s = a.samples;
-  s.unit = "seconds";
-  s.samples = 1000;
-  s.self = 7;
-  for (const char* symbol : {"main", "convert"}) add_sampled(s, symbol).module = "solver";
-  for (const char* symbol : {"do_system", "posix_spawn"}) add_sampled(s, symbol).module = "/lib/libc.so.6";
-  s.tree.parent = {kNoParent, 0, 1, 2};
-  s.tree.function = {0, 1, 2, 3};
-  s.tree.self = {6.5, 0, 0.1, 0.4};
-  ASSERT_TRUE(losses_by_code(a).contains("ovh.programs"));
-  EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("other programs are started meanwhile, in convert"));
-  s.tree.self = {6.9, 0, 0.1, 0};
-  EXPECT_TRUE(losses_by_code(a).contains("late.asleep")) << "few starts";
-  a.per_rank.children_cpu_seconds = {3, 0};
-  ASSERT_TRUE(losses_by_code(a).contains("ovh.programs"));
-  EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("that it starts meanwhile use 3.00 s of CPU time"));
 }
 
 // 4 s of work and 4 s of a million small messages a rank; single records are missing on 6 of 10 s.

@@ -455,6 +455,10 @@ Run full_run() {
     a.per_rank.first_io_seconds.push_back(0.9 * a.per_rank.io_seconds[rank]);
     a.per_rank.asleep_outside.push_back(3);
     a.per_rank.asleep_inside.push_back(2 + rank);
+    a.per_rank.asleep_for_thread.push_back(1);
+    a.per_rank.asleep_for_time.push_back(0);
+    a.per_rank.asleep_for_program.push_back(1);
+    a.per_rank.asleep_for_file_lock.push_back(0);
     a.per_rank.cpu_seconds.push_back(0.8 * a.wall_seconds);
     a.per_rank.waiting_seconds.push_back(0.1 * a.wall_seconds);
     a.per_rank.process_cpu_seconds.push_back(0.9 * a.wall_seconds);

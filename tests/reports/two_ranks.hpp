@@ -16,6 +16,13 @@ inline PathPart& add_part(Application& a, const char* kind, double seconds) {
   return part;
 }
 
+inline SampledFunction& add_sampled(SampleProfile& s, const char* symbol) {
+  SampledFunction& f = s.functions.emplace_back();
+  f.symbol = symbol;
+  f.kind = "code";
+  return f;
+}
+
 // Two ranks for 10 s on a host of two processors, as long outside of MPI as the first threads use and await them.
 [[nodiscard]] inline Application two_ranks(const std::vector<double>& cpu, const std::vector<double>& awaiting) {
   Application a;

@@ -146,5 +146,25 @@ TEST(Process, ThoseBelowAreThoseOfTheSession) {
   std::filesystem::remove(left);
 }
 
+// A process may end between the listing of /proc and the reading of its file there.
+TEST(Process, ThoseBelowAreListedWhileOthersEnd) {
+  std::vector<pid_t> starters(4);
+  for (pid_t& starter : starters) {
+    starter = ::fork();
+    if (starter != 0) continue;
+    ::alarm(60);
+    for (;;) {
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(0);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+  for (int i = 0; i < 1000; ++i) EXPECT_NO_THROW((void)processes_below(::getpid()));
+  for (const pid_t starter : starters) {
+    ::kill(starter, SIGKILL);
+    ::waitpid(starter, nullptr, 0);
+  }
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

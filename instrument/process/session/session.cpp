@@ -197,6 +197,10 @@ UsageDefinition Session::usage_at(ScheduledTime time, std::uint64_t process_cpu_
   usage.asleep_outside = watch->asleep(CallPlace::kOutside);
   usage.asleep_in_mpi = watch->asleep(CallPlace::kMpi);
   usage.asleep_in_io = watch->asleep(CallPlace::kIo);
+  usage.asleep_for_thread = watch->asleep_outside_for(SleepReason::kThread);
+  usage.asleep_for_time = watch->asleep_outside_for(SleepReason::kTime);
+  usage.asleep_for_program = watch->asleep_outside_for(SleepReason::kProgram);
+  usage.asleep_for_file_lock = watch->asleep_outside_for(SleepReason::kFileLock);
   return usage;
 }
 

@@ -137,6 +137,10 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   summary.first_io_seconds.resize(count);
   summary.asleep_outside.resize(count);
   summary.asleep_inside.resize(count);
+  summary.asleep_for_thread.resize(count);
+  summary.asleep_for_time.resize(count);
+  summary.asleep_for_program.resize(count);
+  summary.asleep_for_file_lock.resize(count);
   std::map<std::string_view, std::uint32_t> hosts;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
     const ProcessFacts& facts = resolver.process(rank);
@@ -165,6 +169,10 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       summary.host_processors[rank] = facts.usage.host_processors;
       summary.asleep_outside[rank] = facts.usage.asleep_outside;
       summary.asleep_inside[rank] = facts.usage.asleep_in_mpi + facts.usage.asleep_in_io;
+      summary.asleep_for_thread[rank] = facts.usage.asleep_for_thread;
+      summary.asleep_for_time[rank] = facts.usage.asleep_for_time;
+      summary.asleep_for_program[rank] = facts.usage.asleep_for_program;
+      summary.asleep_for_file_lock[rank] = facts.usage.asleep_for_file_lock;
     }
 
     const std::string_view name = facts.host.empty() ? "(unknown)" : facts.host;

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -19,11 +18,13 @@ struct Process {
 std::map<pid_t, Process> all_processes() {
   std::map<pid_t, Process> processes;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const auto name = entry.path().filename().string();
+  for (fs::directory_iterator entry("/proc", error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const auto name = entry->path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "stat");
-    const std::string stat((std::istreambuf_iterator<char>(file)), {});
+    std::ifstream file(entry->path() / "stat");
+    std::string stat;
+    std::getline(file, stat, '\0');  // a process may end meanwhile: the stream's buffer would throw
     const auto name_end = stat.rfind(')');
     if (name_end == std::string::npos) continue;
     std::istringstream fields(stat.substr(name_end + 1));

@@ -57,6 +57,17 @@ struct CallSite {
   double flight_seconds = 0, waited_seconds = 0;
 };
 
+// A place in which ranks sleep outside of MPI and I/O calls, by looks at their first threads; each rank's main one.
+struct SleepSite {
+  std::string symbol;       // calling function, demangled; "" unknown
+  std::string source_file;  // "" unknown
+  std::uint32_t line = 0;
+  std::string module;        // path of the binary or library
+  std::uint64_t offset = 0;  // return address in the module
+  std::uint64_t looks = 0;   // that found them there
+  std::uint32_t ranks = 0;
+};
+
 // Messages from source to target, counted once, at the sender (one-sided: at the origin).
 struct Edge {
   std::uint32_t source = 0, target = 0;
@@ -331,6 +342,7 @@ struct Application {
   double start_seconds = 0;                 // from the first MPI_Init of the run to the first one of this program
   std::vector<FunctionProfile> mpi, posix;  // sorted by seconds, descending
   std::vector<CallSite> call_sites;         // likewise
+  std::vector<SleepSite> sleep_sites;       // sorted by looks, descending
   std::vector<Edge> edges;                  // within the program, sorted by (source, target)
   std::vector<Edge> edges_between;          // with other programs of the world, by ranks of the world; likewise
   std::vector<FileProfile> files;           // sorted by seconds, descending

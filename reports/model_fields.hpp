@@ -99,6 +99,7 @@ ARDOISE_FIELDS(FunctionProfile, function, category, calls, seconds, bytes, bytes
                mean_seconds, max_seconds, calls_by_size)
 ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset, calls, seconds, bytes, min_seconds,
                mean_seconds, max_seconds, ranks, run_bytes, operations, flight_seconds, waited_seconds)
+ARDOISE_FIELDS(SleepSite, symbol, source_file, line, module, offset, looks, ranks)
 ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds)
 ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read, bytes_written, seconds, ranks, consecutive,
                forward, strided, backward, read_sizes, write_sizes)
@@ -168,8 +169,8 @@ ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self, kernel, at_s
                timeline, rate_changes, rate_changes_left_out, threads, regions)
 ARDOISE_FIELDS(Application, name, command, working_directory, partition, first_rank, world_ranks, ranks, threads,
                thread_level, hosts, other_threads, wall_seconds, init_seconds, start_seconds, mpi, posix, call_sites,
-               edges, edges_between, files, communicators, layout, density, temporal, per_rank, memory, waiting,
-               snapshots, samples, ending, quality, extensions)
+               sleep_sites, edges, edges_between, files, communicators, layout, density, temporal, per_rank, memory,
+               waiting, snapshots, samples, ending, quality, extensions)
 ARDOISE_FIELDS(RunSetting, name, value, set_by)
 ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings, universe_ranks, analyzer_ranks,
                analyzer_workers, analysis_seconds, ended_by, running, notices, applications)

@@ -266,6 +266,8 @@ struct UsageDefinition {
   // Those outside of calls, by reason (machine/thread_watch.hpp): another thread, a pause, another program, a file
   // lock.
   std::uint32_t asleep_for_thread, asleep_for_time, asleep_for_program, asleep_for_file_lock;
+  // The call site in which most looks outside of calls found that thread asleep, and their number; 0: not known.
+  std::uint32_t sleep_site, sleep_site_looks;
 };
 
 // The memory of the process over time. `points` times MemoryPoint follow in order of time. Strings: none.

@@ -1,18 +1,16 @@
 // Reads the state of a process from /proc/<pid>/stat. Allocates nothing, takes no lock, leaves errno unchanged.
 #pragma once
 
-#include <fcntl.h>
-
 #include <array>
 #include <cstdint>
 #include <string_view>
 
-#include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/small_file.hpp"
 
 namespace ardoise::instrument {
 
 struct ProcessStat {
-  char state = 0;               // 'R', 'S', 'T', 't', 'Z' …; 0: there is no such process
+  char state = 0;  // 'R', 'S', 'T', 't', 'Z' …; 0: there is no such process
   std::uint64_t threads = 0;
   std::uint64_t cpu_ticks = 0;  // of all its threads, in the kernel's ticks for user space (10 ms)
   int wait_status = 0;          // of a zombie, as waitpid(2) gives it
@@ -22,11 +20,7 @@ struct ProcessStat {
   // Fields after the name. The name may contain any character.
   constexpr int kUserTime = 11, kKernelTime = 12, kThreads = 17, kExitCode = 49;
   std::array<char, 1024> text;
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const long got = call_kernel(SYS_read, file, argument(text.data()), static_cast<long>(text.size()));
-  call_kernel(SYS_close, file);
-  std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::string_view line = read_small_file(path, text);
   const std::size_t name_end = line.rfind(") ");
   if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return {};
   line.remove_prefix(name_end + 2);

@@ -1,6 +1,5 @@
 #include "instrument/machine/thread_watch.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 
 #include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/process_stat.hpp"
+#include "instrument/machine/small_file.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -17,15 +17,6 @@ std::uint64_t steady_ns() noexcept {
   timespec time{};
   call_kernel(SYS_clock_gettime, CLOCK_MONOTONIC, argument(&time));
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
-}
-
-// The first bytes of a file; empty: it cannot be read.
-std::string_view read_start(const char* path, std::span<char> room) noexcept {
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const long got = call_kernel(SYS_read, file, argument(room.data()), static_cast<long>(room.size()));
-  call_kernel(SYS_close, file);
-  return {room.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
 }  // namespace
@@ -46,7 +37,7 @@ ScheduledTime scheduled_time(const char* path) noexcept {
   std::array<char, 128> room;
   std::array<std::uint64_t, 3> numbers{};
   std::size_t number = 0;
-  for (const char character : read_start(path, room)) {
+  for (const char character : read_small_file(path, room)) {
     if (number == numbers.size()) break;
     if (character >= '0' && character <= '9') {
       numbers[number] = 10 * numbers[number] + static_cast<std::uint64_t>(character - '0');
@@ -69,17 +60,18 @@ ThreadWatch::ThreadWatch(std::uint32_t tid) {
   known_ = time();
 }
 
-void ThreadWatch::look(CallPlace place) noexcept {
+bool ThreadWatch::look(CallPlace place) noexcept {
   const std::uint64_t now_ns = steady_ns();
   const char state = process_stat(stat_path_.data()).state;
-  if (state == 0 || state == 'Z') return;
-  const bool is_asleep = state != 'R';
-  if (is_asleep && place == CallPlace::kOutside) {
+  if (state == 0 || state == 'Z') return false;
+  const bool is_asleep = state != 'R', is_outside = is_asleep && place == CallPlace::kOutside;
+  if (is_outside) {
     std::array<char, 64> room;
-    const auto reason = static_cast<std::size_t>(sleep_reason(read_start(wait_channel_path_.data(), room)));
+    const auto reason = static_cast<std::size_t>(sleep_reason(read_small_file(wait_channel_path_.data(), room)));
     reasons_[reason].fetch_add(1, std::memory_order_relaxed);
   }
   note(place, is_asleep, now_ns, time());
+  return is_outside;
 }
 
 void ThreadWatch::note(CallPlace place, bool is_asleep, std::uint64_t now_ns, ScheduledTime time) noexcept {

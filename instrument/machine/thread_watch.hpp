@@ -43,8 +43,8 @@ class ThreadWatch {
   // Looks at thread `tid` of this process.
   explicit ThreadWatch(std::uint32_t tid);
 
-  // Allocates nothing, takes no lock, uses no thread-local memory.
-  void look(CallPlace place) noexcept;
+  // True: it is asleep outside of calls. Allocates nothing, takes no lock, uses no thread-local memory.
+  bool look(CallPlace place) noexcept;
   // The same for given facts. now_ns: of any steady clock; asleep: at that time; time: read after that.
   void note(CallPlace place, bool is_asleep, std::uint64_t now_ns, ScheduledTime time) noexcept;
 

@@ -147,7 +147,8 @@ std::size_t count_helpers() {
 void watch_first_thread() noexcept {
   if (session.load(std::memory_order_acquire) != measured_session) return;
   measured_session->recorder.threads.for_each_owned([](const ThreadRecorder& thread) {
-    if (thread.number() == 0) measured_session->watch->look(ThreadState::place_of(thread));
+    if (thread.number() == 0 && measured_session->watch->look(ThreadState::place_of(thread)))
+      measured_session->sleep_places->look();
   });
 }
 

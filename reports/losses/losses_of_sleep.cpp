@@ -20,11 +20,23 @@ namespace {
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kMostOfSleep = 0.5;     // the reason of a sleep has this part of it
 
+// " in update_table (heat.c:17)", if most looks at these ranks found them there; "": not known.
+std::string main_place(const Application& a, const std::vector<std::uint32_t>& ranks) {
+  std::uint64_t looks = 0;
+  for (const std::uint32_t rank : ranks)
+    looks += rank < a.per_rank.asleep_outside.size() ? a.per_rank.asleep_outside[rank] : 0;
+  if (a.sleep_sites.empty()) return "";
+  const SleepSite& most = a.sleep_sites.front();
+  if (static_cast<double>(most.looks) < kMostOfSleep * static_cast<double>(looks)) return "";
+  return " in " + in_sentence(name_of(most));
+}
+
 struct Sleep {
   std::vector<std::uint32_t> ranks;  // in ascending order
   double on_path = 0;                // s of the critical path
   double all = 0, of_ranks = 0;      // s of all ranks; of these
   std::string who;                   // "ranks 2 and 3"
+  std::string where;                 // " in update_table (heat.c:17)"; "": not known, or in many places
   SleepReasons reasons;              // parts of of_ranks
 
   explicit Sleep(const RunView& view)
@@ -32,7 +44,8 @@ struct Sleep {
         on_path(view.path.asleep),
         all(total(view.times, &RankTime::blocked)),
         of_ranks(sum_over(ranks, view.times, &RankTime::blocked)),
-        who(ranks_in_words(view.app, ranks)) {
+        who(ranks_in_words(view.app, ranks)),
+        where(main_place(view.app, ranks)) {
     // That of devices is work.
     const bool some_is_work = !view.on_device.empty();
     for (const std::uint32_t rank : ranks) {
@@ -55,11 +68,11 @@ struct Sleep {
   [[nodiscard]] std::string text() const {
     constexpr double kAll = 0.9;
     const bool only_pauses = reasons.pause > kAll;
-    return fmt::format("{} {}{} outside MPI for {} (an estimate)", capitalised(who), is_of_one() ? "sleeps" : "sleep",
+    return fmt::format("{} {}{}{} for {} (an estimate)", capitalised(who), is_of_one() ? "sleeps" : "sleep",
                        only_pauses   ? ""
                        : is_of_one() ? " or is blocked"
                                      : " or are blocked",
-                       seconds());
+                       where.empty() ? " outside MPI" : where, seconds());
   }
   // "": they are many.
   [[nodiscard]] std::string where_others_wait(const Application& a) const {
@@ -141,9 +154,9 @@ void for_working_threads(const RunView& view, const Sleep& sleep, std::vector<Lo
                                          sleep.who, human_share(locks.in_functions / a.samples.self))));
     return;
   }
-  out.push_back(sleep.loss(
-      "thr.uneven", lost,
-      fmt::format("The first thread of {} waits for other threads for {} (an estimate)", sleep.who, sleep.seconds())));
+  out.push_back(sleep.loss("thr.uneven", lost,
+                           fmt::format("The first thread of {} waits for other threads{} for {} (an estimate)",
+                                       sleep.who, sleep.where, sleep.seconds())));
   out.back().is_usual = sleep.on_path < kUsualOfThreads * view.path_work || runnable_per_processor(view) > 1 ||
                         use_their_processors_up(a, sleep.ranks);
 }
@@ -165,8 +178,8 @@ void for_threads_with_files(const Sleep& sleep, double in_files, std::vector<Los
 void for_idle_threads(const RunView& view, const Sleep& sleep, double ceiling, std::vector<Loss>& out) {
   const double work = cpu_of_other_threads(view.app, sleep.ranks);
   std::string text =
-      fmt::format("{} {} for another thread or process (a lock, a condition or a semaphore) for {} (an estimate)",
-                  capitalised(sleep.who), sleep.is_of_one() ? "waits" : "wait", sleep.seconds());
+      fmt::format("{} {}{} for another thread or process (a lock, a condition or a semaphore) for {} (an estimate)",
+                  capitalised(sleep.who), sleep.is_of_one() ? "waits" : "wait", sleep.where, sleep.seconds());
   if (work > 0) text += fmt::format("; other threads use {} of CPU time", human_seconds(work));
   text += sleep.where_others_wait(view.app);
   out.push_back(sleep.loss("thr.lock", ceiling, std::move(text)));
@@ -201,10 +214,10 @@ const CallSite* asks_for_files(const Application& a, double asleep) {
 }
 
 void for_file_locks(const RunView& view, const Sleep& sleep, double ceiling, std::vector<Loss>& out) {
-  out.push_back(sleep.loss(
-      "io.lock", ceiling,
-      fmt::format("{} {} for locks of files (flock, fcntl) for {} (an estimate){}", capitalised(sleep.who),
-                  sleep.is_of_one() ? "waits" : "wait", sleep.seconds(), sleep.where_others_wait(view.app))));
+  out.push_back(sleep.loss("io.lock", ceiling,
+                           fmt::format("{} {}{} for locks of files (flock, fcntl) for {} (an estimate){}",
+                                       capitalised(sleep.who), sleep.is_of_one() ? "waits" : "wait", sleep.where,
+                                       sleep.seconds(), sleep.where_others_wait(view.app))));
 }
 
 // False: they start no programs.

@@ -209,7 +209,7 @@ std::vector<replay::Pack> RecordedRank::finish(double end, std::uint32_t process
                                             static_cast<std::uint32_t>(std::max<std::size_t>(1, threads_.size())),
                                             rank_, processors_of_host,
                                             std::accumulate(asleep.begin(), asleep.end(), 0u), 0, looks(asleep_in_io_),
-                                            0, asleep[1], asleep[2], asleep[3], asleep[4]});
+                                            0, asleep[1], asleep[2], asleep[3], asleep[4], 0, 0});
   for (const auto& [number, thread] : threads_) {
     instrument::SamplerTotalsDefinition totals{};
     totals.thread = number;

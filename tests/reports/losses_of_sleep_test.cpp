@@ -107,6 +107,16 @@ TEST(LossesOfSleep, TheReasonOfASleepIsSaid) {
   EXPECT_THAT(blocked.advice, HasSubstr("holder of the lock"));
 }
 
+TEST(LossesOfSleep, ThePlaceWithMostLooksIsSaid) {
+  Application a = one_sleeps(&RankSummary::asleep_for_thread);
+  a.sleep_sites = {{"update_table()", "/src/lock.cpp", 17, "/bin/lock", 0x120, 60, 1}};
+  EXPECT_THAT(losses_by_code(a).at("thr.lock").text, HasSubstr("waits in update_table (lock.cpp:17) for another"));
+  a.per_rank.asleep_for_thread = {0, 0};
+  EXPECT_THAT(losses_by_code(a).at("late.asleep").text, HasSubstr("blocked in update_table (lock.cpp:17) for 8.00 s"));
+  a.sleep_sites[0].looks = 40;
+  EXPECT_THAT(losses_by_code(a).at("late.asleep").text, HasSubstr("blocked outside MPI")) << "many places";
+}
+
 TEST(LossesOfSleep, AFirstThreadThatWaitsForWorkingThreads) {
   Application a = one_sleeps(&RankSummary::asleep_for_thread);
   a.per_rank.process_cpu_seconds[0] += 1;

@@ -448,6 +448,7 @@ Run full_run() {
   a.waiting.others = {{"ocean", 1, 0.25, {1, "currents", "ocean.cpp", 7, "computation", 0.125, 0.01}}};
   add_extension(a, "phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}});
   a.layout.rank_of_cell = {7, 6, 5, 4, 3, 2, 1, 0};
+  a.sleep_sites = {{"wait_for_input", "input.cpp", 88, "/home/user/ocean", 0x4711, 3, 2}};
   for (FunctionProfile& f : a.posix) f.calls_by_size = {1, 2, 3};
   for (FileProfile& f : a.files) f.read_sizes = f.write_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {

@@ -121,6 +121,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   usage_before_ = read_usage(main_thread_);
   watch.emplace(main_thread_);
+  sleep_places.emplace(main_thread_);
   scheduled_before_ = watch->time();
   define_process(init_begin);
   define_clock(0, clock_.rate);
@@ -205,7 +206,7 @@ UsageDefinition Session::usage_at(ScheduledTime time, std::uint64_t process_cpu_
 }
 
 void Session::define_usage() {
-  watch->look(CallPlace::kOutside);
+  (void)watch->look(CallPlace::kOutside);
   const Usage now = read_usage(main_thread_);
   UsageDefinition usage = usage_at(watch->last(), now.process_cpu_ns);
   usage.cpu_ns = now.cpu_ns - usage_before_.cpu_ns;  // the kernel's other count lags behind
@@ -217,6 +218,10 @@ void Session::define_usage() {
   usage.processors = affinity.processors;
   usage.first_processor = affinity.first;
   usage.host_processors = affinity.of_host;
+  if (const auto place = sleep_places->most()) {
+    usage.sleep_site = site_for_record(recorder.call_sites.id_of(place->address));
+    usage.sleep_site_looks = place->looks;
+  }
   (void)recorder.definitions.add(usage);
 }
 

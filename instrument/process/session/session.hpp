@@ -19,6 +19,7 @@
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/capture_transport.hpp"
 #include "instrument/transport/stream_transport.hpp"
+#include "instrument/unwind/sleep_places.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/wrappers/observer.hpp"
 
@@ -67,7 +68,9 @@ class Session {
   Recorder recorder;
   MpiRecorder mpi;
   Sampler sampling;
-  std::optional<ThreadWatch> watch;  // of the thread that called MPI_Init; from start() on
+  // Of the thread that called MPI_Init; from start() on.
+  std::optional<ThreadWatch> watch;
+  std::optional<SleepPlaces> sleep_places;
 
  private:
   void retire(const RestingThread& thread);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -43,6 +44,7 @@ class RunSummary final : public Analysis {
  private:
   static void identity(const Resolver& resolver, reports::Application& application);
   static void ranks(const Resolver& resolver, reports::Application& application);
+  static void sleep_sites(const Resolver& resolver, reports::Application& application);
   static void memory(const Resolver& resolver, reports::Application& application);
   static void quality(const Resolver& resolver, reports::Application& application);
 };
@@ -74,6 +76,7 @@ std::string command_of(const Resolver& resolver) {
 void RunSummary::contribute(const Resolver& resolver, reports::Application& application) const {
   identity(resolver, application);
   ranks(resolver, application);
+  sleep_sites(resolver, application);
   memory(resolver, application);
   quality(resolver, application);
   for (auto& comm : resolver.communicators()) {
@@ -116,6 +119,25 @@ void RunSummary::identity(const Resolver& resolver, reports::Application& applic
 // 1: unknown.
 double part(std::uint64_t of_first, std::uint64_t of_all) {
   return of_all == 0 ? 1 : static_cast<double>(of_first) / static_cast<double>(of_all);
+}
+
+void RunSummary::sleep_sites(const Resolver& resolver, reports::Application& application) {
+  constexpr std::size_t kMost = 16;
+  std::map<std::uint32_t, reports::SleepSite> sites;
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const auto& usage = resolver.process(rank).usage;
+    if (usage.sleep_site == 0) continue;
+    reports::SleepSite& site = sites[usage.sleep_site];
+    site.looks += usage.sleep_site_looks;
+    ++site.ranks;
+  }
+  auto& sorted = application.sleep_sites;
+  for (auto& [id, site] : sites) {
+    const Location& place = resolver.call_site(id);
+    sorted.push_back({place.symbol, place.source_file, place.line, place.module, place.offset, site.looks, site.ranks});
+  }
+  std::ranges::stable_sort(sorted, std::ranges::greater{}, &reports::SleepSite::looks);
+  if (sorted.size() > kMost) sorted.resize(kMost);
 }
 
 void RunSummary::ranks(const Resolver& resolver, reports::Application& application) {

@@ -1,0 +1,58 @@
+// The places where the first thread sleeps outside of calls, from looks at its stack. The survivor looks (see
+// thread_watch.hpp); the kernel tells a sleeping thread's stack pointer to processes that may trace it
+// (/proc/<pid>/task/<tid>/syscall). Where that is forbidden, no place is known: Yama (ptrace_scope) would also write
+// each attempt to the system's log.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "instrument/unwind/unwinder.hpp"
+
+namespace ardoise::instrument {
+
+class SleepPlaces {
+ public:
+  // Of thread `tid` of this process.
+  explicit SleepPlaces(std::uint32_t tid);
+
+  // Adds the stack of the thread, which sleeps. Allocates nothing, takes no lock, uses no thread-local memory. Called
+  // by one thread at a time.
+  void look() noexcept;
+  // The same for a given stack: an instruction, then return addresses.
+  void note(std::span<const std::uint64_t> stack) noexcept;
+
+  struct Place {
+    std::uint64_t address = 0;  // return address in the program or one of its libraries
+    std::uint32_t looks = 0;
+  };
+  // The one with most looks; libraries of the system and interpreters do not count. Called when look() is not.
+  [[nodiscard]] std::optional<Place> most() const;
+
+ private:
+  static constexpr std::size_t kStacks = 32, kFrames = 16;  // further stacks are not counted
+  struct Stack {
+    std::atomic<std::uint32_t> looks = 0;  // release: the frames are written
+    std::uint32_t count = 0;
+    std::array<std::uint64_t, kFrames> frames{};
+  };
+
+  std::array<char, 64> path_{};
+  bool may_look_ = true;  // used by who looks
+  Unwinder unwinder_;
+  std::array<Stack, kStacks> stacks_{};
+};
+
+// The stack pointer and the program counter in the text of such a file; both 0: the thread runs, or it is no such text.
+struct SleepRegisters {
+  std::uint64_t stack_pointer = 0, program_counter = 0;
+  friend bool operator==(const SleepRegisters&, const SleepRegisters&) = default;
+};
+[[nodiscard]] SleepRegisters sleep_registers(std::string_view text) noexcept;
+
+}  // namespace ardoise::instrument

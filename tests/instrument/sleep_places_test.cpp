@@ -1,5 +1,5 @@
 // The place in which a thread sleeps, from the kernel's registers and its stack.
-#include "instrument/unwind/sleep_places.hpp"
+#include "instrument/sampling/sleep_places.hpp"
 
 #include <gtest/gtest.h>
 #include <semaphore.h>
@@ -36,9 +36,14 @@ TEST(SleepPlaces, TheSystemsFramesAreNotThePlace) {
   const std::array<std::uint64_t, 1> alone{in_system};
   for (int i = 0; i < 9; ++i) places.note(alone);
   EXPECT_EQ(places.most()->looks, 5u) << "no frame of the program";
+  places.note(std::array<std::uint64_t, 2>{1, a});
+  EXPECT_EQ(places.most()->looks, 5u);
+  for (int i = 0; i < 3; ++i) places.note(std::array<std::uint64_t, 2>{1, a});
+  EXPECT_EQ(places.most()->address, a) << "code that no loaded object has, as that of a just-in-time compiler";
+  EXPECT_EQ(places.most()->looks, 7u);
   // More stacks than there is room for.
-  for (std::uint64_t i = 0; i < 100; ++i) places.note(std::array<std::uint64_t, 2>{i, a});
-  EXPECT_EQ(places.most()->address, b);
+  for (std::uint64_t i = 0; i < 100; ++i) places.note(std::array<std::uint64_t, 2>{i, in_system});
+  EXPECT_EQ(places.most()->looks, 7u);
 }
 
 [[gnu::noinline]] void await(sem_t& semaphore) {

@@ -16,10 +16,10 @@
 #include "instrument/record/mpi_recorder.hpp"
 #include "instrument/record/recorder.hpp"
 #include "instrument/sampling/sampler.hpp"
+#include "instrument/sampling/sleep_places.hpp"
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/capture_transport.hpp"
 #include "instrument/transport/stream_transport.hpp"
-#include "instrument/unwind/sleep_places.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/wrappers/observer.hpp"
 

@@ -1,4 +1,4 @@
-#include "instrument/unwind/sleep_places.hpp"
+#include "instrument/sampling/sleep_places.hpp"
 
 #include <fmt/core.h>
 #include <link.h>
@@ -21,9 +21,13 @@ bool is_tracing_restricted() noexcept {
 }
 
 // Code of the system, of compilers' runtimes and of interpreters, which sleeps for its caller.
-bool is_of_system(std::string_view path) {
+bool is_of_system(std::uint64_t address) {
   constexpr std::array kNames = {"libc.",    "libc-",    "libpthread", "ld-linux", "librt.", "libstdc++",
                                  "libgcc_s", "libgomp.", "libiomp5",   "libomp.",  "python", "libpython"};
+  if (python::is_python(address)) return false;
+  const LoadedObject object = find_object_without_lock(address);
+  if (object.map == nullptr) return true;
+  const std::string_view path = object.map->l_name == nullptr ? "" : object.map->l_name;
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return std::ranges::any_of(kNames, [&](std::string_view each) { return name.starts_with(each); });
 }
@@ -61,11 +65,14 @@ void SleepPlaces::look() noexcept {
   may_look_ = !text.empty();
   const SleepRegisters registers = sleep_registers(text);
   if (registers.stack_pointer == 0 || registers.program_counter == 0) return;
-  std::array<std::uint64_t, kFrames> frames;
+  std::array<std::uint64_t, 2 * kFrames> frames;
   const FrameRegisters from{registers.program_counter, registers.stack_pointer, 0, 0, false, nullptr};
-  const std::size_t count = unwinder_.walk(from, {}, frames).frames;
+  std::span<const std::uint64_t> stack = std::span(frames).first(unwinder_.walk(from, {}, frames).frames);
+  // The survivor has the thread-local memory of the thread that called MPI_Init, and so the state of its Python.
+  if (python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_acquire))
+    stack = interpreter->merge(stack, python_, false).frames;
   // It may have woken up meanwhile.
-  if (sleep_registers(read_small_file(path_.data(), room)) == registers) note(std::span(frames).first(count));
+  if (sleep_registers(read_small_file(path_.data(), room)) == registers) note(stack);
 }
 
 void SleepPlaces::note(std::span<const std::uint64_t> stack) noexcept {
@@ -88,10 +95,7 @@ std::optional<SleepPlaces::Place> SleepPlaces::most() const {
     const std::uint32_t of_stack = each.looks.load(std::memory_order_acquire);
     if (of_stack == 0) break;
     for (const std::uint64_t address : std::span(each.frames).first(each.count)) {
-      const LoadedObject object = find_object_without_lock(address);
-      if (object.map == nullptr) break;
-      const std::string_view path = object.map->l_name == nullptr ? "" : object.map->l_name;
-      if (is_of_system(path)) continue;
+      if (is_of_system(address)) continue;
       looks[address] += of_stack;
       break;
     }

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "instrument/python/interpreter.hpp"
 #include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {
@@ -24,11 +25,11 @@ class SleepPlaces {
   // Adds the stack of the thread, which sleeps. Allocates nothing, takes no lock, uses no thread-local memory. Called
   // by one thread at a time.
   void look() noexcept;
-  // The same for a given stack: an instruction, then return addresses.
+  // The same for a given stack: an instruction, then return addresses and places in Python functions.
   void note(std::span<const std::uint64_t> stack) noexcept;
 
   struct Place {
-    std::uint64_t address = 0;  // return address in the program or one of its libraries
+    std::uint64_t address = 0;  // return address in the program or one of its libraries, or a place in Python
     std::uint32_t looks = 0;
   };
   // The one with most looks; libraries of the system and interpreters do not count. Called when look() is not.
@@ -46,6 +47,7 @@ class SleepPlaces {
   bool may_look_ = true;  // used by who looks
   Unwinder unwinder_;
   std::array<Stack, kStacks> stacks_{};
+  python::Interpreter::Scratch python_;
 };
 
 // The stack pointer and the program counter in the text of such a file; both 0: the thread runs, or it is no such text.

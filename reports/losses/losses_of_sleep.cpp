@@ -20,23 +20,12 @@ namespace {
 constexpr double kUsualOfThreads = 0.1;  // of the work: threads never end at the same moment
 constexpr double kMostOfSleep = 0.5;     // the reason of a sleep has this part of it
 
-// " in update_table (heat.c:17)", if most looks at these ranks found them there; "": not known.
-std::string main_place(const Application& a, const std::vector<std::uint32_t>& ranks) {
-  std::uint64_t looks = 0;
-  for (const std::uint32_t rank : ranks)
-    looks += rank < a.per_rank.asleep_outside.size() ? a.per_rank.asleep_outside[rank] : 0;
-  if (a.sleep_sites.empty()) return "";
-  const SleepSite& most = a.sleep_sites.front();
-  if (static_cast<double>(most.looks) < kMostOfSleep * static_cast<double>(looks)) return "";
-  return " in " + in_sentence(name_of(most));
-}
-
 struct Sleep {
   std::vector<std::uint32_t> ranks;  // in ascending order
   double on_path = 0;                // s of the critical path
   double all = 0, of_ranks = 0;      // s of all ranks; of these
   std::string who;                   // "ranks 2 and 3"
-  std::string where;                 // " in update_table (heat.c:17)"; "": not known, or in many places
+  std::string where;                 // " in update_table (heat.c:17)"; "": not known
   SleepReasons reasons;              // parts of of_ranks
 
   explicit Sleep(const RunView& view)
@@ -45,7 +34,7 @@ struct Sleep {
         all(total(view.times, &RankTime::blocked)),
         of_ranks(sum_over(ranks, view.times, &RankTime::blocked)),
         who(ranks_in_words(view.app, ranks)),
-        where(main_place(view.app, ranks)) {
+        where(place_of_sleep(view.app, ranks)) {
     // That of devices is work.
     const bool some_is_work = !view.on_device.empty();
     for (const std::uint32_t rank : ranks) {

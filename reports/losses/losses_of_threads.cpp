@@ -176,11 +176,13 @@ void find_hot_function(const RunView& view, std::vector<Loss>& out) {
   std::string text;
   bool interpreted = false;
   const bool asleep = view.share(view.mean_on_device) >= kMuchAsleep;
-  if (asleep)
+  if (asleep) {
+    const std::string place = place_of_sleep(view.app, view.workers);
     text = fmt::format(
-        "Ranks are asleep or blocked outside MPI for {} each, on average: a device works for them, "
+        "Ranks are asleep or blocked{} for {} each, on average: a device works for them, "
         "threads wait for locks, or the program pauses",
-        human_seconds(view.mean_on_device));
+        place.empty() ? " outside MPI" : place, human_seconds(view.mean_on_device));
+  }
   if (s.self > 0 && static_cast<double>(s.samples) >= kFewestSamples) {
     const auto hottest = std::ranges::find_if(s.functions, [](const SampledFunction& f) {
       return f.kind == "code" && !f.symbol.empty() && f.symbol[0] != '(';

@@ -109,7 +109,7 @@ class Tasks {
     if (in_wrong_order && for_master > kExplainsLoss * left && of_master > for_master &&
         w_.view.share(for_master) > kOrderOfRun) {
       w_.add(
-          "order.recv", left, {master},
+          "order.recv", std::min(left, for_master), {master},
           fmt::format("{} waits for the results of certain workers, for {} in {}, while others are done and wait for "
                       "their next task, for {} each",
                       capitalised(ranks_in_words(w_.app, {master})), human_seconds(of_master), name_of_site(*most),

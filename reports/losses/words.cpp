@@ -29,8 +29,24 @@ std::string ranks_in_words(const Application& a, std::vector<std::uint32_t> rank
   return fmt::format("ranks {} ({} of {})", rank_ranges(ranks, kRanges), ranks.size(), a.ranks);
 }
 
+std::string place_of_sleep(const Application& a, const std::vector<std::uint32_t>& ranks) {
+  constexpr double kMost = 0.5;
+  std::uint64_t looks = 0;
+  for (const std::uint32_t rank : ranks)
+    looks += rank < a.per_rank.asleep_outside.size() ? a.per_rank.asleep_outside[rank] : 0;
+  if (a.sleep_sites.empty()) return "";
+  const SleepSite& most = a.sleep_sites.front();
+  return static_cast<double>(most.looks) < kMost * static_cast<double>(looks) ? ""
+                                                                              : " in " + in_sentence(name_of(most));
+}
+
 std::string name_of_work(const Application& a, const PathWork& work) {
-  if (work.part->kind == "other") return "sleep outside MPI (a device works, or a pause)";
+  if (work.part->kind == "other") {
+    std::vector<std::uint32_t> ranks;
+    for (const RankSeconds& each : work.part->by_rank) ranks.push_back(each.rank);
+    const std::string place = place_of_sleep(a, ranks);
+    return fmt::format("sleep{} (a device works, or a pause)", place.empty() ? " outside MPI" : place);
+  }
   return in_sentence(name_as_sampled(a.samples, work.part->symbol, work.part->source_file, work.part->line));
 }
 

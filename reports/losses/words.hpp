@@ -15,6 +15,9 @@ namespace ardoise::reports {
 // "boundary_cells (heat.c:44)"
 [[nodiscard]] std::string name_of_work(const Application& application, const PathWork& work);
 
+// " in update_table (heat.c:17)", if most looks at these sleeping ranks found them there; "": not known.
+[[nodiscard]] std::string place_of_sleep(const Application& application, const std::vector<std::uint32_t>& ranks);
+
 // "MPI_Allreduce, called from residual (heat.c:31)"; without a known caller the function alone.
 [[nodiscard]] std::string name_of_call(const Application& application, const PathCall& call);
 [[nodiscard]] std::string name_of_site(const WaitSite& site);

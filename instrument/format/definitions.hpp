@@ -9,6 +9,7 @@
 // definition_writer.hpp encodes; no other code touches these bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -266,8 +267,10 @@ struct UsageDefinition {
   // Those outside of calls, by reason (machine/thread_watch.hpp): another thread, a pause, another program, a file
   // lock.
   std::uint32_t asleep_for_thread, asleep_for_time, asleep_for_program, asleep_for_file_lock;
-  // The call site in which most looks outside of calls found that thread asleep, and their number; 0: not known.
-  std::uint32_t sleep_site, sleep_site_looks;
+  // The call sites of the stack with which most looks outside of calls found that thread asleep, innermost first, and
+  // the number of these looks; 0: not known.
+  std::array<std::uint32_t, 4> sleep_sites;
+  std::uint32_t sleep_site_looks, reserved;
 };
 
 // The memory of the process over time. `points` times MemoryPoint follow in order of time. Strings: none.

@@ -90,19 +90,21 @@ void SleepPlaces::note(std::span<const std::uint64_t> stack) noexcept {
 }
 
 std::optional<SleepPlaces::Place> SleepPlaces::most() const {
-  std::map<std::uint64_t, std::uint32_t> looks;
+  std::map<std::uint64_t, Place> places;  // by innermost caller
   for (const Stack& each : stacks_) {
-    const std::uint32_t of_stack = each.looks.load(std::memory_order_acquire);
-    if (of_stack == 0) break;
+    const std::uint32_t looks = each.looks.load(std::memory_order_acquire);
+    if (looks == 0) break;
+    Place place{{}, looks};
+    std::size_t count = 0;
     for (const std::uint64_t address : std::span(each.frames).first(each.count)) {
-      if (is_of_system(address)) continue;
-      looks[address] += of_stack;
-      break;
+      if (count < place.callers.size() && !is_of_system(address)) place.callers[count++] = address;
     }
+    if (count == 0) continue;
+    const auto [known, is_new] = places.try_emplace(place.callers[0], place);
+    if (!is_new) known->second.looks += looks;
   }
-  const auto most = std::ranges::max_element(looks, {}, [](const auto& each) { return each.second; });
-  if (most == looks.end()) return std::nullopt;
-  return Place{most->first, most->second};
+  const auto most = std::ranges::max_element(places, {}, [](const auto& each) { return each.second.looks; });
+  return most == places.end() ? std::nullopt : std::optional(most->second);
 }
 
 }  // namespace ardoise::instrument

@@ -29,10 +29,11 @@ class SleepPlaces {
   void note(std::span<const std::uint64_t> stack) noexcept;
 
   struct Place {
-    std::uint64_t address = 0;  // return address in the program or one of its libraries, or a place in Python
+    // Return addresses in the program or its libraries, and places in Python, innermost first. 0: there are no more.
+    std::array<std::uint64_t, 4> callers{};
     std::uint32_t looks = 0;
   };
-  // The one with most looks; libraries of the system and interpreters do not count. Called when look() is not.
+  // The one whose innermost caller has most looks; libraries of the system and interpreters are left out.
   [[nodiscard]] std::optional<Place> most() const;
 
  private:

@@ -169,7 +169,7 @@ void find_losses(const Facts& facts, std::vector<Finding>& out) {
     } else if (share_of(loss, view) >= kMentionedLoss && !is_uncertain(loss, view)) {
       out.push_back(finding_of(loss, view));
       out.back().severity = severity_beside_load(loss, view, out.back().severity);
-      leads = leads || out.back().severity != Severity::note;
+      leads = leads || out.back().severity != Severity::note || loss.code == "cpu.growing";
     }
   }
   // Crowded hosts are said once, and do not head a program's own losses.

@@ -15,11 +15,11 @@ double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankT
 }
 
 double waiting_of_others(const RunView& view, const std::vector<std::uint32_t>& ranks) {
-  constexpr double kMostUnknown = 0.3;  // of the waits
+  constexpr double kMostWaitsUnknown = 0.3;  // of the waits
   const std::vector<double>& waiting = view.app.waiting.per_rank.waiting_seconds;
   const std::vector<double>& caused = view.app.waiting.per_rank.caused_seconds;
   if (ranks.size() == view.times.size() || waiting.size() != view.times.size() || caused.size() != waiting.size() ||
-      view.unknown_waits > kMostUnknown)
+      view.unknown_waits > kMostWaitsUnknown)
     return view.run;
   double longest = 0, for_them = 0;
   for (std::uint32_t rank = 0; rank < waiting.size(); ++rank) {

@@ -22,6 +22,15 @@ std::vector<double> mean_of_groups(const SnapshotSeries& s, const std::vector<do
   return means;
 }
 
+// Mean of a round in the last part ÷ in the first; 0: not known.
+double ratio_of_parts(const SnapshotSeries& s, const std::vector<double>& of_groups,
+                      const std::vector<std::size_t>& first, const std::vector<std::size_t>& last) {
+  if (of_groups.size() != s.groups * s.seconds.size()) return 0;
+  const std::vector<double> sums = mean_of_groups(s, of_groups);
+  const double before = round_mean(s, sums, first);
+  return before > 0 ? round_mean(s, sums, last) / before : 0;
+}
+
 }  // namespace
 
 void find_growing_work(const RunView& view, std::vector<Loss>& out) {
@@ -30,6 +39,7 @@ void find_growing_work(const RunView& view, std::vector<Loss>& out) {
   constexpr double kGrowth = 1.3;       // last part ÷ first
   constexpr double kAlike = 0.5;        // growth of a rank ÷ mean
   constexpr double kOfProcessor = 0.5;  // of the growth is CPU time: the rest may be other load
+  constexpr double kMoreBytes = 1.15;   // last part ÷ first
   const SnapshotSeries* const s = main_series(view.app.snapshots);
   if (s == nullptr || s->groups == 0 || s->own_seconds.empty()) return;
   if (std::ranges::find(out, "late.growing", &Loss::code) != out.end()) return;
@@ -65,7 +75,9 @@ void find_growing_work(const RunView& view, std::vector<Loss>& out) {
                                      round_word(*s, false),
                                      why.empty() ? fmt::format("they are outside MPI and I/O for {} instead of {}",
                                                                human_seconds(after), human_seconds(before))
-                                                 : why)});
+                                                 : why),
+                 // Meant to grow: more is exchanged, too.
+                 .is_usual = ratio_of_parts(*s, s->group_bytes, first, last) > kMoreBytes});
 }
 
 }  // namespace ardoise::reports

@@ -101,6 +101,24 @@ double runnable_per_processor(const RunView& view) {
   return most;
 }
 
+bool fills_a_host(const Application& a) {
+  constexpr double kFull = 0.9;  // of the processors' time
+  const RankSummary& r = a.per_rank;
+  std::vector<double> used(a.hosts.size()), possible(a.hosts.size());
+  std::vector<std::uint32_t> ranks(a.hosts.size()), processors(a.hosts.size());
+  for (std::size_t rank = 0; rank < r.process_cpu_seconds.size(); ++rank) {
+    if (rank >= r.host.size() || rank >= r.host_processors.size() || r.host[rank] >= used.size()) return false;
+    ++ranks[r.host[rank]];
+    processors[r.host[rank]] = r.host_processors[rank];
+    used[r.host[rank]] += r.process_cpu_seconds[rank];
+    possible[r.host[rank]] = std::max(possible[r.host[rank]], r.wall_seconds[rank] * r.host_processors[rank]);
+  }
+  for (std::size_t host = 0; host < used.size(); ++host) {
+    if (ranks[host] > processors[host] && possible[host] > 0 && used[host] > kFull * possible[host]) return true;
+  }
+  return false;
+}
+
 bool use_their_processors_up(const Application& a, const std::vector<std::uint32_t>& ranks) {
   constexpr double kFull = 0.85, kOthers = 1.5;  // of the processors' time; CPU time ÷ that of first threads
   const RankSummary& r = a.per_rank;

@@ -27,6 +27,9 @@ struct SharedProcessors {
 // Threads of all programs that need a processor ÷ processors, on the most crowded host of this one; 0: unknown.
 [[nodiscard]] double runnable_per_processor(const RunView& view);
 
+// On some host the program has more ranks than processors, and keeps these busy all the time by itself.
+[[nodiscard]] bool fills_a_host(const Application& application);
+
 // The processors that these ranks may use are busy with their own threads all the time.
 [[nodiscard]] bool use_their_processors_up(const Application& application, const std::vector<std::uint32_t>& ranks);
 

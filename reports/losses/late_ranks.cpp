@@ -319,7 +319,7 @@ class Lateness {
                          human_seconds(std::max(0.0, w_.shape->after)), places);
     }
     w_.add(code, ceiling, w_.shape->ranks, text + where_others_wait(w_.app, one));
-    if (one && runs_alone())
+    if (one && w_.shape->shape != Shape::growing && runs_alone())  // data that has moved there is no work of its own
       w_.out.back().advice = kOfItsOwn;
     else if (w_.shape->shape == Shape::changed)
       may_be_a_processor(w_.shape->ranks);

@@ -164,7 +164,7 @@ const std::vector<LossCode>& loss_codes() {
       // The work itself.
       {"cpu.growing", "All ranks work longer from iteration to iteration",
        "Look for data that grows with the steps and is searched or copied as a whole: keep what a step needs (the last "
-       "value, an index, a window), or let it grow in place.",
+       "value, an index, a window). If nothing grows, numbers may have become denormal: flush them to zero.",
        program},
       {"cpu.hot", "Most work is in one place", "", program},
   };

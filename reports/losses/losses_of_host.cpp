@@ -68,7 +68,8 @@ void processor(const RunView& view, std::vector<Loss>& out) {
     return;
   }
   const bool own = use_their_processors_up(a, ranks);
-  const bool foreign = !own && (load > 0 ? load <= 1 : few);
+  const bool full = !own && load > 0 && load <= 1 && ranks.size() < a.ranks && fills_a_host(a);
+  const bool foreign = !own && !full && (load > 0 ? load <= 1 : few);
   const double lacking =
       sum_over(ranks, view.times, &RankTime::waiting) + sum_over(ranks, view.times, &RankTime::mpi_without_processor);
   const bool of_analyzer = foreign && load > 0 && a.quality.analyzer_cpu_seconds > kMostOfLack * lacking;
@@ -81,9 +82,10 @@ void processor(const RunView& view, std::vector<Loss>& out) {
            "{} {} for a processor for {}{} (an estimate){}", capitalised(ranks_in_words(a, ranks)),
            ranks.size() == 1 ? "waits" : "wait", human_seconds(lacking / static_cast<double>(ranks.size())),
            ranks.size() == 1 ? "" : " each",
-           own ? fmt::format("; the threads of a rank use all of {} processor{}",
+           own    ? fmt::format("; the threads of a rank use all of {} processor{}",
                              a.per_rank.processors[ranks[0]] == 1 ? "its only" : "its",
                              a.per_rank.processors[ranks[0]] == 1 ? "" : "s")
+           : full ? "; the other ranks keep the processors of the host busy"
            : load > 1
                ? fmt::format("; the programs have {:.1f} threads for each processor of the host{}", load, other_threads)
            : load > 0 ? fmt::format("; the host has a processor for each thread of {}: {}",

@@ -153,14 +153,14 @@ void for_working_threads(const RunView& view, const Sleep& sleep, std::vector<Lo
 void for_threads_with_files(const Sleep& sleep, double in_files, std::vector<Loss>& out) {
   const double most = in_files / std::max<double>(1, static_cast<double>(sleep.ranks.size()));
   out.push_back(sleep.loss("thr.lock", std::min(sleep.on_path, most),
-                           fmt::format("The first thread of {} sleeps or is blocked for {} (an estimate), while other "
-                                       "threads read and write files, for {} in all: it waits for them, perhaps for a "
-                                       "lock that they hold meanwhile",
-                                       sleep.who, sleep.seconds(), human_seconds(in_files))));
+                           fmt::format("The first thread of {} sleeps or is blocked{} for {} (an estimate), while "
+                                       "other threads read and write files, for {} in all: it waits for their end, or "
+                                       "for a lock that they hold meanwhile",
+                                       sleep.who, sleep.where, sleep.seconds(), human_seconds(in_files))));
   out.back().advice =
-      "Hold no lock during reading and writing: exchange full buffers for empty ones under the lock, and write after "
-      "it "
-      "is given back.";
+      "Let the files be written while the first thread computes: await the end of a task (join, get, the destructor of "
+      "a "
+      "future) only before the next one, with a second buffer, and hold no lock during reading and writing.";
 }
 
 // First threads wait for threads or processes that do not work.
@@ -193,12 +193,16 @@ double pauses_too_long(const Application& a, const CallSite& tests, double aslee
 const CallSite* asks_for_files(const Application& a, double asleep) {
   constexpr double kFewest = 10, kShortest = 0.2e-3, kLongest = 5;  // of a rank; s of sleep for each call
   const CallSite* most = nullptr;
+  double calls = 0;
+  std::uint32_t ranks = 1;
   for (const CallSite& site : a.call_sites) {
     if (site.function != "stat" && site.function != "access") continue;
+    calls += static_cast<double>(site.calls);
+    ranks = std::max(ranks, site.ranks);
     if (most == nullptr || site.calls > most->calls) most = &site;
   }
-  if (most == nullptr || static_cast<double>(most->calls) < kFewest * std::max(most->ranks, 1u)) return nullptr;
-  const double pause = asleep / static_cast<double>(most->calls);
+  if (most == nullptr || calls < kFewest * ranks) return nullptr;
+  const double pause = asleep / calls;
   return pause >= kShortest && pause <= kLongest ? most : nullptr;
 }
 
@@ -248,6 +252,8 @@ bool between_tests(const RunView& view, const Sleep& sleep, double ceiling, std:
                            fmt::format("{} between {} to {}, called from {}", sleep.text(),
                                        human_counted(static_cast<double>(asks->calls), "call"),
                                        in_sentence(asks->function), in_sentence(name_of(*asks)))));
+  // What a pause costs is known roughly.
+  out.back().is_usual = view.share(ceiling) < kHighLoss;
   if (tests == nullptr)
     out.back().advice = "Let a message (MPI_Recv) tell that the file is there, or ask for it more often.";
   return true;

@@ -19,6 +19,7 @@ constexpr double kLateInRounds = 0.5;   // of the latest rank's excess
 constexpr double kShapeExplains = 0.6;  // of the variance over rounds
 constexpr double kGrows = 2;            // last third ÷ first third
 constexpr double kStepRatio = 2.5;      // one side of a change ÷ the other
+constexpr double kRampRatio = 3;        // last tenth ÷ first tenth
 constexpr double kHighRound = 0.3;      // of the greatest excess
 constexpr double kInHighRounds = 0.7;   // of the excess
 constexpr double kRegular = 0.7;        // of the distances
@@ -245,14 +246,26 @@ std::vector<double> clipped(std::vector<double> values) {
   return values;
 }
 
-// Means of at most some 10 blocks of equal length: random delays of single rounds cancel out.
-std::vector<double> in_blocks(const std::vector<double>& values) {
-  constexpr std::size_t kBlocks = 10;
-  const std::size_t length = std::max<std::size_t>(1, values.size() / kBlocks);
+// Means of at most about so many blocks of equal length: random delays of single rounds cancel out.
+std::vector<double> in_blocks(const std::vector<double>& values, std::size_t blocks) {
+  const std::size_t length = std::max<std::size_t>(1, values.size() / blocks);
   std::vector<double> means;
   for (std::size_t begin = 0; begin + length <= values.size(); begin += length)
     means.push_back(mean(values, begin, begin + length));
   return means;
+}
+
+// The values rise for a good part of the rounds between two levels, and not at once.
+bool is_ramp(const std::vector<double>& values, double low, double high) {
+  constexpr double kFrom = 0.25, kTo = 0.75;  // of the way between the levels
+  constexpr std::size_t kBlocks = 40, kFewest = 4;
+  std::size_t between = 0, most = 0;  // blocks in a row
+  for (const double each : in_blocks(values, kBlocks)) {
+    const double part = (each - low) / (high - low);
+    between = part > kFrom && part < kTo ? between + 1 : 0;
+    most = std::max(most, between);
+  }
+  return high > low && most >= kFewest;
 }
 
 // The ranks are the same in all rounds: how does their excess change?
@@ -260,14 +273,20 @@ void judge_time(std::vector<double> measured, RoundShape& shape) {
   measured.pop_back();  // the last round may be cut
   const std::vector<double> excess = clipped(std::move(measured));
   const std::size_t third = excess.size() / 3, count = excess.size();
-  const std::vector<double> blocks = in_blocks(excess);
+  const std::vector<double> blocks = in_blocks(excess, 10);
   const double line = line_explains(blocks);
   const Split split{best_split(excess).at, best_split(blocks).explains};
-  if (line >= kShapeExplains && line >= split.explains &&
-      mean(excess, count - third, count) > kGrows * std::max(0.0, mean(excess, 0, third))) {
+  const std::size_t tenth = std::max<std::size_t>(1, count / 10);
+  const auto grows = [&](std::size_t part, double times) {
+    return mean(excess, count - part, count) > times * std::max(0.0, mean(excess, 0, part));
+  };
+  const bool is_line = line >= kShapeExplains && line >= split.explains && grows(third, kGrows);
+  const bool is_gradual = split.explains >= kShapeExplains && grows(tenth, kRampRatio) &&
+                          is_ramp(excess, mean(excess, 0, tenth), mean(excess, count - tenth, count));
+  if (is_line || is_gradual) {
     shape.shape = Shape::growing;
-    shape.before = mean(excess, 0, std::max<std::size_t>(1, count / 10));
-    shape.after = mean(excess, count - std::max<std::size_t>(1, count / 10), count);
+    shape.before = mean(excess, 0, tenth);
+    shape.after = mean(excess, count - tenth, count);
   } else if (split.explains >= kShapeExplains) {
     shape.before = mean(excess, 0, split.at);
     shape.after = mean(excess, split.at, count);
@@ -341,8 +360,14 @@ std::optional<RoundShape> round_shape(const Application& a, RoundTime time) {
   }
   shape.from = begin + (fold ? regular.rounds[0] % regular.distance + shape.from * regular.distance
                              : shape.from * blocks->rounds);
-  shape.before /= static_cast<double>(blocks->rounds);
-  shape.after /= static_cast<double>(blocks->rounds);
+  // From columns to rounds.
+  const SnapshotRange range = comparable(*series);
+  const double rounds = std::accumulate(series->rounds.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                                        series->rounds.begin() + static_cast<std::ptrdiff_t>(range.end), 0.0);
+  const double of_column = rounds / static_cast<double>(range.end - range.begin) *
+                           static_cast<double>(blocks->rounds * (fold ? regular.distance : 1));
+  shape.before /= std::max(of_column, 1.0);
+  shape.after /= std::max(of_column, 1.0);
   return shape;
 }
 

@@ -17,7 +17,7 @@ constexpr double kMostUnknown = 0.3;                           // of the path
 constexpr double kMostUnjudged = 0.7;                          // of calls and messages: the path cannot follow waits
 constexpr double kFewestTests = 100;                           // of a rank at one site: it polls
 constexpr double kHubShare = 0.9;                              // of all messages
-constexpr double kHardlyWorks = 0.2;                           // of the mean of the others
+constexpr double kHardlyWorks = 0.2;                           // of the mean of the others; of its own time
 constexpr double kLikeTheOthers = 0.1;                         // difference of work, relative
 constexpr double kRunsAlone = 0.9;                             // of the work in a function
 constexpr double kCrowdedCalls = 0.05;                         // of the time in MPI, without a processor
@@ -122,7 +122,10 @@ void add_call(const Application& a, RunView& view, double crowded, PathCall call
     call.wait_free = std::max(0.0, call.site->seconds - call.waiting);
   }
   if (crowded > kCrowdedCalls) call.seconds = plausible_seconds(view, call, call.seconds);
-  view.path.processor += call.share * part.seconds - call.seconds;
+  // A rank that only asks for messages would wait with a processor, too.
+  const RankTime& time = view.times[part.rank];
+  if (!tests_for_messages(part.function) || time.computing > kHardlyWorks * time.wall)
+    view.path.processor += call.share * part.seconds - call.seconds;
   if (!view.waits_known) call.seconds = plausible_seconds(view, call, call.seconds);
   // More than that moves data.
   if (call.site != nullptr && tests_for_messages(part.function))
@@ -240,8 +243,10 @@ std::vector<double> device_times(const Application& a, const std::vector<RankTim
     wall = std::max(wall, times[rank].wall);
     all += seconds.back();
   }
-  const auto asleep =
+  auto asleep =
       static_cast<std::size_t>(std::ranges::count_if(seconds, [&](double each) { return each >= kAlsoAsleep * most; }));
+  // Ranks that sleep in the same place sleep for the same reason, if not as long.
+  if (!a.sleep_sites.empty()) asleep = std::max<std::size_t>(asleep, a.sleep_sites.front().ranks);
   if (most < kMuchAsleep * wall || a.ranks < 2 || 2 * asleep <= a.ranks || other_threads_work(a) ||
       io_of_other_threads(a) > kOfSleep * all || tests_between_sleep(a, asleep, all) != nullptr)
     return {};

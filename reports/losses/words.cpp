@@ -30,14 +30,15 @@ std::string ranks_in_words(const Application& a, std::vector<std::uint32_t> rank
 }
 
 std::string place_of_sleep(const Application& a, const std::vector<std::uint32_t>& ranks) {
-  constexpr double kMost = 0.5;
+  constexpr double kMostOfLooks = 0.5;
   std::uint64_t looks = 0;
   for (const std::uint32_t rank : ranks)
     looks += rank < a.per_rank.asleep_outside.size() ? a.per_rank.asleep_outside[rank] : 0;
   if (a.sleep_sites.empty()) return "";
   const SleepSite& most = a.sleep_sites.front();
-  return static_cast<double>(most.looks) < kMost * static_cast<double>(looks) ? ""
-                                                                              : " in " + in_sentence(name_of(most));
+  return static_cast<double>(most.looks) < kMostOfLooks * static_cast<double>(looks)
+             ? ""
+             : " in " + in_sentence(name_of(most));
 }
 
 std::string name_of_work(const Application& a, const PathWork& work) {

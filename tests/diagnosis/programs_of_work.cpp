@@ -1,4 +1,6 @@
 // Programs whose work is uneven, serial, or expensive.
+#include <algorithm>
+
 #include "tests/diagnosis/programs.hpp"
 
 namespace ardoise::diagnosis {
@@ -19,6 +21,12 @@ Task every_fifth(Rank& me, const Case& how, std::uint32_t step) {
 
 Task growing(Rank& me, const Case& how, std::uint32_t step) {
   if (how.fault && me.rank() == 3) co_await me.compute({"move_particles", 55}, step * 0.6 * kMs);
+}
+
+// The first third of the run fills it up.
+Task growing_until(Rank& me, const Case& how, std::uint32_t step) {
+  const double full = how.steps / 3.0;
+  if (how.fault && me.rank() == 1) co_await me.compute({"follow_birds", 57}, std::min(1.0, step / full) * 9 * kMs);
 }
 
 Task all_grow(Rank& me, const Case& how, std::uint32_t step) {
@@ -137,6 +145,7 @@ std::vector<Kind> kinds_of_work() {
       {"late.moving", {"late.moving"}, {"refine_cells"}, steps(hotspot)},
       {"late.periodic", {"late.periodic"}, {"rank 1", "collect_statistics"}, steps(every_fifth)},
       {"late.growing", {"late.growing"}, {"rank 3", "move_particles"}, steps(growing)},
+      {"late.plateau", {"late.growing"}, {"rank 1", "follow_birds"}, steps(growing_until)},
       {"cpu.growing", {"cpu.growing"}, {"search_events"}, steps(all_grow)},
       {"late.phase", {"late.phase"}, {"rank 0", "track_shock"}, steps(from_the_middle)},
       {"late.turns", {"late.turns"}, {"rank 1", "rank 2"}, steps(parts_in_turn)},

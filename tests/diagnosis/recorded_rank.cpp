@@ -204,12 +204,24 @@ std::vector<replay::Pack> RecordedRank::finish(double end, std::uint32_t process
   const auto cpu = static_cast<std::uint64_t>(cpu_ * 1e9);
   std::array<std::uint32_t, instrument::kSleepReasons> asleep{};
   std::ranges::transform(asleep_outside_, asleep.begin(), [this](double seconds) { return looks(seconds); });
-  packs_.define(instrument::UsageDefinition{cpu, static_cast<std::uint64_t>(without_processor_ * 1e9),
-                                            cpu + static_cast<std::uint64_t>(other_threads_cpu_ * 1e9), 64 << 20,
+  packs_.define(instrument::UsageDefinition{cpu,
+                                            static_cast<std::uint64_t>(without_processor_ * 1e9),
+                                            cpu + static_cast<std::uint64_t>(other_threads_cpu_ * 1e9),
+                                            64 << 20,
                                             static_cast<std::uint32_t>(std::max<std::size_t>(1, threads_.size())),
-                                            rank_, processors_of_host,
-                                            std::accumulate(asleep.begin(), asleep.end(), 0u), 0, looks(asleep_in_io_),
-                                            0, asleep[1], asleep[2], asleep[3], asleep[4], 0, 0});
+                                            rank_,
+                                            processors_of_host,
+                                            std::accumulate(asleep.begin(), asleep.end(), 0u),
+                                            0,
+                                            looks(asleep_in_io_),
+                                            0,
+                                            asleep[1],
+                                            asleep[2],
+                                            asleep[3],
+                                            asleep[4],
+                                            {},
+                                            0,
+                                            0});
   for (const auto& [number, thread] : threads_) {
     instrument::SamplerTotalsDefinition totals{};
     totals.thread = number;

@@ -141,7 +141,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
   ASSERT_TRUE(out.writer.add(MarkNameDefinition{7, 0}, "step"));
   ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
-  ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40, 2, 6, 8, 1, 2, 3, 50, 1, 0, 0, 0, 11, 1}));
+  ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40, 2, 6, 8, 1, 2, 3, 50, 1, 0, 0, 0, {11, 0, 0, 0}, 1, 0}));
   ASSERT_TRUE(out.writer.add(PythonCodeDefinition{7, 11, 42, 0}, "step", "/s.py", std::string_view("\0\1", 2)));
   const MemoryPoint points[] = {{0, 100}, {20, 200}};
   ASSERT_TRUE(out.writer.add(MemoryDefinition{2, 0, 1000, 800, 0}, points));

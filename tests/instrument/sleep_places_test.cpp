@@ -31,7 +31,7 @@ TEST(SleepPlaces, TheSystemsFramesAreNotThePlace) {
   for (int i = 0; i < 3; ++i) places.note(first);
   for (int i = 0; i < 5; ++i) places.note(second);
   ASSERT_TRUE(places.most());
-  EXPECT_EQ(places.most()->address, b);
+  EXPECT_EQ(places.most()->callers, (std::array<std::uint64_t, 4>{b, a, 0, 0}));
   EXPECT_EQ(places.most()->looks, 5u);
   const std::array<std::uint64_t, 1> alone{in_system};
   for (int i = 0; i < 9; ++i) places.note(alone);
@@ -39,7 +39,7 @@ TEST(SleepPlaces, TheSystemsFramesAreNotThePlace) {
   places.note(std::array<std::uint64_t, 2>{1, a});
   EXPECT_EQ(places.most()->looks, 5u);
   for (int i = 0; i < 3; ++i) places.note(std::array<std::uint64_t, 2>{1, a});
-  EXPECT_EQ(places.most()->address, a) << "code that no loaded object has, as that of a just-in-time compiler";
+  EXPECT_EQ(places.most()->callers[0], a) << "code that no loaded object has, as that of a just-in-time compiler";
   EXPECT_EQ(places.most()->looks, 7u);
   // More stacks than there is room for.
   for (std::uint64_t i = 0; i < 100; ++i) places.note(std::array<std::uint64_t, 2>{i, in_system});
@@ -73,8 +73,8 @@ TEST(SleepPlaces, AStackIsReadWhileItsThreadSleeps) {
   const auto place = places.most();
   ASSERT_TRUE(place);
   EXPECT_GE(place->looks, 100u);
-  EXPECT_GT(place->address, begin);
-  EXPECT_LT(place->address, begin + 128);
+  EXPECT_GT(place->callers[0], begin);
+  EXPECT_LT(place->callers[0], begin + 128);
 }
 
 }  // namespace

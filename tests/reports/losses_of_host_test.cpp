@@ -87,6 +87,34 @@ TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
   EXPECT_THAT(losses_by_code(a).at("node.foreign").text, HasSubstr("Rank 0 waits"));
 }
 
+// Three ranks on two processors. The first one lacks a processor for 4 s, since the others work all the time.
+TEST(LossesOfHost, RanksThatFillTheirHostAreNoForeignLoad) {
+  Application a = two_ranks({0.1, 9.8}, {4, 0});
+  a.ranks = 3;
+  for (std::vector<double>* each :
+       {&a.per_rank.wall_seconds, &a.per_rank.mpi_seconds, &a.per_rank.io_seconds, &a.per_rank.cpu_seconds,
+        &a.per_rank.process_cpu_seconds, &a.per_rank.waiting_seconds})
+    each->push_back(each->back());
+  a.per_rank.host = {0, 0, 0};
+  a.per_rank.host_processors = {2, 2, 2};
+  a.per_rank.asleep_outside = {100, 0, 0};
+  a.per_rank.asleep_inside = {0, 0, 0};
+  a.waiting.per_rank.waiting_seconds = {0, 3, 3};
+  a.waiting.per_rank.caused_seconds = {6, 0, 0};
+  add_part(a, "other", 10);
+  ASSERT_TRUE(losses_by_code(a).contains("node.oversub"));
+  EXPECT_THAT(losses_by_code(a).at("node.oversub").text, HasSubstr("other ranks keep the processors of the host busy"));
+  a.per_rank.process_cpu_seconds = {0.1, 5, 5};
+  EXPECT_TRUE(losses_by_code(a).contains("node.foreign"));
+
+  // It only asks for messages.
+  a.per_rank.mpi_seconds[0] = 10;
+  PathPart& part = a.waiting.critical_path[0];
+  part.kind = "mpi";
+  part.function = "MPI_Iprobe";
+  EXPECT_FALSE(losses_by_code(a).contains("node.foreign"));
+}
+
 // A third of the CPU time is in the kernel, beneath one function or in unknown places.
 TEST(LossesOfHost, FreshMemoryIsToldInTheLanguageOfTheProgram) {
   const auto found = [](const char* file, bool placed) {

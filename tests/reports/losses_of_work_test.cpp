@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "reports/findings/file_view.hpp"
+#include "reports/losses/round_shape.hpp"
 #include "tests/reports/losses_by_code.hpp"
 #include "tests/reports/two_ranks.hpp"
 
@@ -79,11 +82,39 @@ TEST(LossesOfWork, WorkOfAllRanksThatGrows) {
   ASSERT_TRUE(losses.contains("cpu.growing"));
   EXPECT_THAT(losses.at("cpu.growing").text, HasSubstr("in the last fifth of the 1,000 iterations"));
   EXPECT_NEAR(losses.at("cpu.growing").ceiling, 4, 0.3) << "above the first fifth";
+  EXPECT_FALSE(losses.at("cpu.growing").is_usual);
+  Application meant = growing(3, true);
+  for (const double seconds : meant.snapshots.series[0].own_seconds)
+    meant.snapshots.series[0].group_bytes.push_back(1e6 * seconds);
+  EXPECT_TRUE(losses_by_code(meant).at("cpu.growing").is_usual) << "as many more bytes are exchanged";
   EXPECT_FALSE(losses_by_code(growing(1.1, true)).contains("cpu.growing"));
   EXPECT_FALSE(losses_by_code(growing(3, false)).contains("cpu.growing")) << "one rank alone";
   Application loaded = growing(3, true);
   loaded.snapshots.series[0].group_cpu_seconds.assign(200, 0.05);
   EXPECT_FALSE(losses_by_code(loaded).contains("cpu.growing")) << "no more CPU time";
+}
+
+// 100 snapshots of 10 rounds; rank 0 needs 10 ms more in each round where `part` is 1.
+RoundShape shape_of(const std::function<double(int)>& part) {
+  Application a = growing(1, true);
+  a.snapshots.series[0].seconds.assign(100, 0.1);
+  for (int i = 0; i < 100; ++i) a.snapshots.series[0].own_seconds[i] += 0.1 * part(i) + (i % 3) * 1e-4;
+  return round_shape(a).value_or(RoundShape{});
+}
+
+TEST(LossesOfWork, ALateRankGrowsOrChanges) {
+  const RoundShape line = shape_of([](int i) { return i / 99.; });
+  EXPECT_EQ(line.shape, Shape::growing);
+  EXPECT_NEAR(line.after, 5e-3, 0.5e-3) << "above the mean of both ranks, a round";
+  EXPECT_EQ(shape_of([](int i) { return std::min(1., i / 30.); }).shape, Shape::growing) << "up to a level";
+  const RoundShape step = shape_of([](int i) { return i < 40 ? 0. : 1.; });
+  EXPECT_EQ(step.shape, Shape::changed);
+  EXPECT_EQ(step.from, 40u);
+  EXPECT_NEAR(step.after, 5e-3, 0.2e-3);
+  EXPECT_EQ(shape_of([](int i) { return i < 40   ? 0.
+                                        : i < 42 ? 0.5
+                                                 : 1.; }).shape, Shape::changed)
+      << "within two rounds";
 }
 
 // Both ranks sleep for 5 s; they test 1,000 times for transfers that take `flight` in all.

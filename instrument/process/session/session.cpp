@@ -219,7 +219,9 @@ void Session::define_usage() {
   usage.first_processor = affinity.first;
   usage.host_processors = affinity.of_host;
   if (const auto place = sleep_places->most()) {
-    usage.sleep_site = site_for_record(recorder.call_sites.id_of(place->address));
+    std::ranges::transform(place->callers, usage.sleep_sites.begin(), [this](std::uint64_t caller) {
+      return caller == 0 ? kNoCallSite : site_for_record(recorder.call_sites.id_of(caller));
+    });
     usage.sleep_site_looks = place->looks;
   }
   (void)recorder.definitions.add(usage);

@@ -121,13 +121,26 @@ double part(std::uint64_t of_first, std::uint64_t of_all) {
   return of_all == 0 ? 1 : static_cast<double>(of_first) / static_cast<double>(of_all);
 }
 
+// Code of C++ libraries that sleeps for its caller.
+bool is_of_library(const Location& place) {
+  const auto starts = [&](std::string_view name) { return place.symbol.starts_with(name); };
+  return starts("std::") || starts("__gnu_cxx::") || starts("boost::") ||
+         place.source_file.find("/include/c++/") != std::string::npos;
+}
+
 void RunSummary::sleep_sites(const Resolver& resolver, reports::Application& application) {
   constexpr std::size_t kMost = 16;
   std::map<std::uint32_t, reports::SleepSite> sites;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
     const auto& usage = resolver.process(rank).usage;
-    if (usage.sleep_site == 0) continue;
-    reports::SleepSite& site = sites[usage.sleep_site];
+    std::uint32_t outside = usage.sleep_sites[0];
+    for (const std::uint32_t site : usage.sleep_sites) {
+      if (site == 0 || is_of_library(resolver.call_site(site))) continue;
+      outside = site;
+      break;
+    }
+    if (outside == 0) continue;
+    reports::SleepSite& site = sites[outside];
     site.looks += usage.sleep_site_looks;
     ++site.ranks;
   }

@@ -52,6 +52,7 @@ struct Part {
   // Since the last operation of the kind: on the communicator, or of messages with the same peer and tag. Up to the
   // begin of the operation; for a receive, to that of the completing call.
   Stretch stretch;
+  float asked = 0;  // of a receive: ns before its begin in which the rank only asked for messages, and did not work
 };
 
 // A rank's part in a collective.

@@ -61,6 +61,14 @@ void join(std::vector<Loss>& losses, std::string_view code, std::string_view oth
   losses.erase(second);
 }
 
+// Ranks are late by chance, or always: the larger loss is said.
+void keep_larger(std::vector<Loss>& losses, std::string_view code, std::string_view other) {
+  const auto first = std::ranges::find(losses, code, &Loss::code),
+             second = std::ranges::find(losses, other, &Loss::code);
+  if (first == losses.end() || second == losses.end()) return;
+  losses.erase(first->ceiling < second->ceiling ? first : second);
+}
+
 // A pipeline of small messages: larger blocks make fewer calls, smaller ones fill it earlier. The larger loss keeps its
 // remedy.
 void weigh_blocks(std::vector<Loss>& losses) {
@@ -94,6 +102,7 @@ std::vector<Loss> losses_of(const RunView& view) {
   join(losses, "hub.root", "late.static");
   join(losses, "hub.root", "serial.rank");
   join(losses, "serial.rank", "late.static");
+  keep_larger(losses, "late.noise", "late.static");
   weigh_blocks(losses);
   double sum = 0;
   for (const Loss& loss : losses) sum += loss.ceiling;

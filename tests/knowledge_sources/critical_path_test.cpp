@@ -234,5 +234,54 @@ TEST(CriticalPath, FromPacksToTheModel) {
   }
 }
 
+// Rank 0 asks for a message every 100 us, and takes it when rank 1, which works until then, has sent it at 9 ms.
+// work: ns of CPU time of rank 0 between two questions.
+reports::Waiting asked_for(std::size_t analyzers, std::uint64_t work, bool by_test) {
+  Session session({{0, "program", 2}}, 0, analyzers);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank});
+    maker.define(instrument::CommunicatorDefinition{instrument::kWorldComm, instrument::CommunicatorKind::kIntra, 77, 0,
+                                                    2, rank, 0, 1, 0, 0, 1},
+                 std::span<const instrument::RankRange>(std::array{instrument::RankRange{0, 2, 1}}),
+                 std::string_view(""));
+    maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 1e-7, 10'001'000, 0}, std::string_view("tsc"),
+                 std::string_view("boot"));
+    if (rank == 1) maker.call(FunctionId::kSend, Shape::kSend, 9'001'000, 5'000, 0, 8, 0);
+    const std::uint64_t posted = 1200;
+    if (rank == 0 && by_test) maker.call(FunctionId::kIrecv, Shape::kPostReceive, posted, 100, 1, 8, 0);
+    for (std::uint64_t begin = 2000; rank == 0 && begin < 9'000'000; begin += 100'000) {
+      if (work > 0)
+        maker.mpi_extension(instrument::SampledExtension{begin - 50, work, 1, 0, 0, 0, 0,
+                                                         extension_word(ExtensionKind::kSampled, FunctionId::kIprobe)});
+      maker.call(by_test ? FunctionId::kTest : FunctionId::kIprobe, by_test ? Shape::kCompletes : Shape::kProbe, begin,
+                 200, -1, 0, 0);
+    }
+    if (rank == 0 && by_test) {
+      maker.call(FunctionId::kTest, Shape::kCompletes, 9'050'000, 200, -1, 1, 0);
+      maker.mpi_extension(instrument::CompletionRecord{
+          posted, 0, 1, 1, 8, 0, instrument::make_word(0, id(FunctionId::kIrecv), Shape::kCompletion)});
+    } else if (rank == 0) {
+      maker.call(FunctionId::kIprobe, Shape::kProbe, 9'050'000, 200, 1, 8, 0);
+      maker.call(FunctionId::kRecv, Shape::kReceive, 9'051'000, 500, 1, 8, 0);
+    }
+    maker.finish();
+    session.submit(maker.take(), rank % analyzers);
+  }
+  return session.application().waiting;
+}
+
+TEST(CriticalPath, ARankThatOnlyAsksForAMessageAwaitsItsSender) {
+  for (const std::size_t analyzers : {1U, 2U}) {
+    for (const bool by_test : {false, true}) {
+      const auto path_of = [&](std::uint64_t work) {
+        return asked_for(analyzers, work, by_test).per_rank.critical_path_seconds.at(1);
+      };
+      EXPECT_NEAR(path_of(0), 9e-3, 0.1e-3);
+      EXPECT_NEAR(path_of(10'000), 9e-3, 0.1e-3) << "a tenth of its time";
+      EXPECT_NEAR(path_of(80'000), 0, 0.1e-3) << "it works meanwhile";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ardoise::knowledge_sources

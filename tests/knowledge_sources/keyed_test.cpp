@@ -131,6 +131,7 @@ TEST(Travel, GivesBackWhatWentIn) {
       records.emplace_back(InCollective{{comm, random() % 1000}, 42, {part, 7, i % 2 == 0 ? -1 : 3}});
     } else if (i % 3 == 1) {
       records.emplace_back(EndOfMessage{{comm, 4, 900, i % 2 == 0 ? 0x7FFFFFFF : 5}, i % 2 == 0, 0, part});
+      if (i % 2 != 0) std::get<EndOfMessage>(records.back()).part.asked = static_cast<float>(random() % 5000);
     } else {
       Wait wait = no_wait(part);
       if (i % 2 == 0) {
@@ -165,6 +166,7 @@ TEST(Travel, GivesBackWhatWentIn) {
                 std::tuple(other.sends, other.channel.source, other.channel.destination, other.channel.tag));
       EXPECT_EQ(end->channel.comm, other.channel.comm);
       expect_same_part(end->part, other.part);
+      EXPECT_EQ(end->part.asked, other.part.asked);
     } else if (const auto* const call = std::get_if<InCollective>(&record)) {
       const auto& other = std::get<InCollective>(got);
       EXPECT_EQ(std::tuple(call->key, call->function, call->arrival.comm_rank, call->arrival.root),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "reports/findings/file_view.hpp"
@@ -98,7 +99,11 @@ TEST(LossesOfWork, WorkOfAllRanksThatGrows) {
 RoundShape shape_of(const std::function<double(int)>& part) {
   Application a = growing(1, true);
   a.snapshots.series[0].seconds.assign(100, 0.1);
-  for (int i = 0; i < 100; ++i) a.snapshots.series[0].own_seconds[i] += 0.1 * part(i) + (i % 3) * 1e-4;
+  int i = 0;
+  for (double& seconds : std::span(a.snapshots.series[0].own_seconds).first(100)) {
+    seconds += 0.1 * part(i) + (i % 3) * 1e-4;
+    ++i;
+  }
   return round_shape(a).value_or(RoundShape{});
 }
 

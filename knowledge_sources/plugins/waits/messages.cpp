@@ -25,6 +25,8 @@ void Messages::add(const Channel& channel, bool sends, const Part& end, std::uin
 void Messages::evaluate(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
   waits_.clear();
   find_message_waits(send, receive, waits_);
+  if (receive.asked > 0 && send.posted < receive.begin && send.posted > receive.begin - receive.asked)
+    sums.add_answer(receive.rank, send.rank, send.posted);
   // Later receives decide whether the order was wrong.
   const auto held_back = std::ranges::find_if(waits_, [](const Wait& wait) {
     return wait.pattern == WaitPattern::kLateSender && wait.certain && wait.ns != 0 && wait.operations <= 1;

@@ -118,13 +118,29 @@ class RankCalls::Reader {
   void on_call(const MpiEvent& event) {
     rank_.end_completing(thread_, out_);
     thread_.call = moments_of(event);
+    const bool asks = is_question(event.record);
+    if (asks && !thread_.asks) thread_.asks_since = thread_.call.begin;
+    thread_.asks = thread_.asks || asks;
     look_at(event);
+    thread_.asks = asks;
     thread_.now = thread_.call.end;
     if (number_ == 0)
       rank_.timeline_.add_call(static_cast<std::int64_t>(thread_.call.begin.time),
                                static_cast<std::int64_t>(thread_.call.end.time), event.record.function(),
                                event.record.call_site);
     if (may_wait(event.record)) thread_.last_wait = thread_.call.end;
+  }
+  static bool is_question(const MpiRecord& record) {
+    const MessageKind kind = message_kind(record.function());
+    return record.shape() == Shape::kProbe ? !kind.waits_for_message
+                                           : record.shape() == Shape::kCompletes && kind.tests;
+  }
+  // See Part::asked. A rank that works between its questions does not wait for the answer.
+  [[nodiscard]] float asked() const {
+    constexpr double kMostWork = 0.2;  // of the time
+    if (!thread_.asks) return 0;
+    const double all = thread_.call.begin.time - thread_.asks_since.time;
+    return thread_.call.begin.sampled - thread_.asks_since.sampled < kMostWork * all ? static_cast<float>(all) : 0;
   }
   static bool may_wait(const MpiRecord& record) {
     switch (record.shape()) {
@@ -185,7 +201,10 @@ class RankCalls::Reader {
 
   void begin_completing(const MpiEvent& event) {
     thread_.completing = part_of(event);
-    if (message_kind(event.record.function()).tests) thread_.completing.end = thread_.completing.begin;
+    if (message_kind(event.record.function()).tests) {
+      thread_.completing.end = thread_.completing.begin;
+      thread_.completing.asked = asked();
+    }
     thread_.is_completing = true;
     thread_.completing_call = thread_.call;
     thread_.left = event.record.tag;
@@ -220,6 +239,7 @@ class RankCalls::Reader {
   void on_receive(const MpiEvent& event) {
     if (event.record.peer < 0 || message_kind(event.record.function()).receives_taken) return;
     Part part = part_of(event);
+    part.asked = asked();
     CallMoments call = thread_.call;
     const MessageKey key = key_of(event.record);
     if (rank_.probed_ && rank_.probed_->key == key) {
@@ -239,7 +259,10 @@ class RankCalls::Reader {
     if (event.record.peer < 0) return;
     Part part = part_of(event);
     if (kind.takes_message) {
-      if (!kind.waits_for_message) part.end = part.begin;
+      if (!kind.waits_for_message) {
+        part.end = part.begin;
+        part.asked = asked();
+      }
       rank_.add_message(thread_, false, key_of(event.record), part, thread_.call, out_);
     } else if (kind.waits_for_message) {
       rank_.probed_ = Probed{key_of(event.record), part, thread_.call};
@@ -372,6 +395,7 @@ void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords&
 void RankCalls::end_completing(Thread& thread, Arrivals& out) {
   if (!thread.is_completing) return;
   thread.is_completing = false;
+  thread.asks = thread.asks && thread.ended.empty();
   Part part = thread.completing;
   const std::size_t collectives = thread.ended_collectives.size();
   const auto count = [&](bool Ended::*kind) {

@@ -192,6 +192,8 @@ class RankCalls {
     Part completing{};  // the call that ends operations, while its completions arrive
     CallMoments completing_call{};
     bool is_completing = false;
+    bool asks = false;  // its latest calls ask for messages, or test requests, and have got nothing, since:
+    ThreadProgress asks_since{};
     std::int32_t left = 0;  // completions still to come, if all operations are known
     std::vector<Ended> ended;
     std::vector<Collective> ended_collectives;
@@ -230,7 +232,7 @@ class RankCalls {
 
   std::uint32_t rank_;             // in the world
   std::uint32_t world_ranks_ = 0;  // 0: not known
-  double clock_error_ = 0;  // ns
+  double clock_error_ = 0;         // ns
   std::optional<std::pair<double, double>> init_;
   std::optional<double> finalize_;
   bool has_init_and_finalize_ = false;

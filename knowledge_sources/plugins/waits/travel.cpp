@@ -92,7 +92,9 @@ struct TravelCodec::Writer {
     put_signed(out, own - end.part.rank);
     put_signed(out, other - own);
     put_signed(out, end.channel.tag);
-    if (!end.sends) difference(end.part.order, state.number_);
+    if (end.sends) return;
+    difference(end.part.order, state.number_);
+    number(whole(end.part.asked));
   }
   void operator()(const SharedWait& shared) const {
     const Wait& wait = shared.wait;
@@ -214,7 +216,9 @@ struct TravelCodec::Reader {
     end.channel.source = end.sends ? own : other;
     end.channel.destination = end.sends ? other : own;
     end.channel.tag = static_cast<std::int32_t>(get_signed(in));
-    if (!end.sends) end.part.order = static_cast<std::uint32_t>(difference(state.number_));
+    if (end.sends) return end;
+    end.part.order = static_cast<std::uint32_t>(difference(state.number_));
+    end.part.asked = static_cast<float>(get_varint(in));
     return end;
   }
   [[nodiscard]] SharedWait wait(unsigned flags) const {

@@ -50,6 +50,11 @@ class WaitSums {
   void on_wait(std::function<void(const Wait&)> action) { on_wait_ = std::move(action); }
   // Receives each wait in a call between MPI_Init and MPI_Finalize as soon as its length is known.
   void on_waiter(std::function<void(const Wait&)> action) { on_waiter_ = std::move(action); }
+  // Receives moments at which a rank would have gone on that only asked for a message: `awaited` sent it then.
+  void on_answer(std::function<void(std::uint32_t waiter, std::uint32_t awaited, double ns)> action) {
+    on_answer_ = std::move(action);
+  }
+  void add_answer(std::uint32_t waiter, std::uint32_t awaited, double ns) { on_answer_(waiter, awaited, ns); }
   // Reports a wait now that is added later, when its pattern is known.
   void report_early(Wait& wait) {
     report_to_waiter(wait);
@@ -106,6 +111,7 @@ class WaitSums {
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
   std::function<void(const Wait&)> on_wait_ = [](const Wait&) {}, on_waiter_ = [](const Wait&) {};
+  std::function<void(std::uint32_t, std::uint32_t, double)> on_answer_ = [](std::uint32_t, std::uint32_t, double) {};
   const WorldPrograms* programs_;
   WaitSites sites_;
   std::vector<OfRank> ranks_;

@@ -15,7 +15,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 8;
+constexpr std::uint32_t kVersion = 9;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -101,6 +101,11 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
   sums_.on_wait([this](const Wait& wait) {
     if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
     travelling_.send(path_key_, jump_of(wait));
+  });
+  sums_.on_answer([this](std::uint32_t waiter, std::uint32_t awaited, double ns) {
+    const PathJump jump{waiter, awaited, static_cast<std::int64_t>(ns)};
+    if (travelling_.is_own(path_key_)) return path_.add(jump.waiter, jump.awaited, jump.time);
+    travelling_.send(path_key_, jump);
   });
 }
 

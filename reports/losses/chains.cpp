@@ -62,7 +62,7 @@ class Dependence {
                                             sum(w_.useful) / std::max(w_.view.run, 1e-12), w_.app.ranks);
     const double by_path = blocks_by_path(), by_calls = blocks_between_synchronisations(site);
     // A chain has many ranks' work on the path; delays by chance add little to that of a rank.
-    const bool in_rounds = waits_in_even_rounds(ceiling);
+    const bool in_rounds = waits_in_even_rounds(ceiling) || waits_evenly(site, ceiling);
     if (in_rounds && name_late_in_phases(w_, ceiling)) return;
     if (!in_rounds && by_path > kNoChain * std::max(by_calls, 1.0) &&
         w_.view.path_work < kLittleMore * w_.view.mean_work)
@@ -111,6 +111,14 @@ class Dependence {
   [[nodiscard]] bool waits_in_even_rounds(double ceiling) const {
     constexpr double kEven = 0.12, kLonger = 3;  // standard deviation of rounds ÷ mean; waiting ÷ imbalance
     return w_.app.ranks == 2 && w_.shape && w_.shape->spread < kEven && ceiling > kLonger * w_.shape->imbalance &&
+           w_.view.share(ceiling) > kHighLoss;
+  }
+
+  // Hardly any wait is longer than their mean: those by chance are of all lengths.
+  [[nodiscard]] bool waits_evenly(const WaitSite& site, double ceiling) const {
+    constexpr double kMostLonger = 1.6, kFewest = 20;
+    const auto count = static_cast<double>(site.occurrences);
+    return count >= kFewest && site.longest.seconds < kMostLonger * site.waiting_seconds / count &&
            w_.view.share(ceiling) > kHighLoss;
   }
 

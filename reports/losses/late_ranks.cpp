@@ -19,6 +19,7 @@ namespace {
 constexpr double kExplained = 0.7;       // of the variance of work over ranks
 constexpr double kNearlyAll = 0.9;       // of the work in a function
 constexpr double kUsualSpread = 0.12;    // of a rank's rounds: noise of machines
+constexpr double kUsualNoise = 0.2;      // of the run
 constexpr double kSlowProcessor = 1.25;  // work of a rank ÷ mean of the others: differences between processors
 constexpr double kLeastInTurn = 0.1;     // a reduction and a broadcast make ranks wait in turn, too
 constexpr const char* kOfItsOwn = "Spread this work over all ranks, or do less of it: only this rank has it.";
@@ -65,7 +66,8 @@ class Lateness {
            fmt::format("Another rank is late each time{}, {}{}", places.empty() ? "" : fmt::format(", in {}", places),
                        beside ? "beside that" : "though all ranks work about equally long in the whole run",
                        where_others_wait(w_.app, false)));
-    if (w_.shape && w_.shape->spread < kUsualSpread) w_.out.back().is_usual = true;
+    if (w_.shape && w_.shape->spread < kUsualSpread && w_.view.share(ceiling) < kUsualNoise)
+      w_.out.back().is_usual = true;
   }
 
   [[nodiscard]] bool works_in_phases(double ceiling) {
@@ -205,7 +207,7 @@ class Lateness {
     }
   };
   using LateRanks = std::map<std::uint32_t, LateRank>;
-  static constexpr double kOfOneRank = 0.85;  // of the lateness at a place: always the same rank
+  static constexpr double kOfOneRank = 0.7;  // of the lateness at a place: nearly always the same rank
 
   [[nodiscard]] LateRanks awaited_at_places() const {
     LateRanks ranks;

@@ -87,7 +87,7 @@ class Tasks {
   }
 
   void farm(double left) {
-    constexpr double kOrderOfRun = 0.1;
+    constexpr double kOrderOfRun = 0.1, kInOrder = 0.3;
     const std::uint32_t master = w_.view.hub->rank;
     double for_master = 0;  // waiting of a worker, for its messages or until it takes theirs
     for (const WaitSite& site : w_.app.waiting.call_sites) {
@@ -96,17 +96,17 @@ class Tasks {
     }
     const double of_worker = (sum(w_.useful) - w_.useful[master]) / (w_.app.ranks - 1);
     const double last = w_.useful[w_.slowest] - of_worker;  // beyond the mean: in its last tasks
-    const bool is_busy = w_.useful[master] + w_.view.times[master].io > kExplainsLoss * for_master;
-    double of_master = 0;  // its own waiting for workers
-    bool in_wrong_order = false;
+    const double busy = w_.useful[master] + w_.view.times[master].io;
+    const bool is_busy = busy > kExplainsLoss * for_master && busy > w_.view.times[master].blocked;
+    double of_master = 0, in_wrong_order = 0;  // its own waiting for workers
     const WaitSite* most = nullptr;
     for (const WaitSite& site : w_.app.waiting.call_sites) {
       if (!is_for_sender(site) || site.waiters != 1 || site.first_waiter != master) continue;
       of_master += site.waiting_seconds;
-      in_wrong_order = in_wrong_order || site.pattern == "wrong_order";
+      in_wrong_order += site.pattern == "wrong_order" ? site.waiting_seconds : 0;
       if (most == nullptr || site.waiting_seconds > most->waiting_seconds) most = &site;
     }
-    if (in_wrong_order && for_master > kExplainsLoss * left && of_master > for_master &&
+    if (in_wrong_order > kInOrder * of_master && for_master > kExplainsLoss * left && of_master > for_master &&
         w_.view.share(for_master) > kOrderOfRun) {
       w_.add(
           "order.recv", std::min(left, for_master), {master},

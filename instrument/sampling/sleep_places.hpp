@@ -1,7 +1,8 @@
 // The places where the first thread sleeps outside of calls, from looks at its stack. The survivor looks (see
 // thread_watch.hpp); the kernel tells a sleeping thread's stack pointer to processes that may trace it
 // (/proc/<pid>/task/<tid>/syscall). Where that is forbidden, no place is known: Yama (ptrace_scope) would also write
-// each attempt to the system's log.
+// each attempt to the system's log. Like process_state_writer.hpp it runs beside the program's threads: if a library is
+// unmapped while it is read, the survivor ends.
 #pragma once
 
 #include <array>

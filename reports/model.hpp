@@ -276,8 +276,8 @@ struct RankSummary {
   std::vector<double> waiting_seconds;  // that thread was runnable and waited for a processor
   // How often that thread was seen asleep or blocked, outside of MPI and I/O calls, and in them. Both 0: unknown.
   std::vector<std::uint32_t> asleep_outside, asleep_inside;
-  // Those outside, by reason: another thread (lock, condition, end), a pause, another program, a lock of a file; the
-  // rest: unknown.
+  // The looks outside, by reason: another thread (lock, condition, end), a pause, another program, a lock of a file;
+  // the rest: unknown.
   std::vector<std::uint32_t> asleep_for_thread, asleep_for_time, asleep_for_program, asleep_for_file_lock;
   std::vector<double> process_cpu_seconds;
   std::vector<double> children_cpu_seconds;      // of processes that the rank started and waited for

@@ -264,8 +264,7 @@ struct UsageDefinition {
   // is that of the times.
   std::uint32_t asleep_outside, asleep_in_mpi, asleep_in_io;
   std::uint64_t children_cpu_ns;  // CPU time of processes that it started and waited for
-  // Those outside of calls, by reason (machine/thread_watch.hpp): another thread, a pause, another program, a file
-  // lock.
+  // Looks outside of calls by reason (machine/thread_watch.hpp): another thread, a pause, another program, a file lock.
   std::uint32_t asleep_for_thread, asleep_for_time, asleep_for_program, asleep_for_file_lock;
   // The call sites of the stack with which most looks outside of calls found that thread asleep, innermost first, and
   // the number of these looks; 0: not known.

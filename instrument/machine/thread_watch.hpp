@@ -58,7 +58,7 @@ class ThreadWatch {
   [[nodiscard]] std::uint32_t asleep(CallPlace place) const {
     return asleep_[static_cast<std::size_t>(place)].load(std::memory_order_relaxed);
   }
-  // Those outside of calls, by reason.
+  // Looks outside of calls, by reason.
   [[nodiscard]] std::uint32_t asleep_outside_for(SleepReason reason) const {
     return reasons_[static_cast<std::size_t>(reason)].load(std::memory_order_relaxed);
   }

@@ -1,6 +1,6 @@
 // The places where the first thread sleeps outside of calls, from looks at its stack. The survivor looks (see
 // thread_watch.hpp); the kernel tells a sleeping thread's stack pointer to processes that may trace it
-// (/proc/<pid>/task/<tid>/syscall). Where that is forbidden, no place is known: Yama (ptrace_scope) would also write
+// (/proc/<pid>/task/<tid>/syscall). If that is forbidden, no place is known: Yama (ptrace_scope) would also write
 // each attempt to the system's log. Like process_state_writer.hpp it runs beside the program's threads: if a library is
 // unmapped while it is read, the survivor ends.
 #pragma once
@@ -20,7 +20,7 @@ namespace ardoise::instrument {
 
 class SleepPlaces {
  public:
-  // Of thread `tid` of this process.
+  // Looks at thread `tid` of this process.
   explicit SleepPlaces(std::uint32_t tid);
 
   // Adds the stack of the thread, which sleeps. Allocates nothing, takes no lock, uses no thread-local memory. Called

@@ -9,9 +9,9 @@
 
 namespace ardoise::reports {
 
-// Of all ranks, s.
+// Sum over all ranks, s.
 [[nodiscard]] double total(const std::vector<RankTime>& times, double RankTime::*part);
-// Of these ranks, s.
+// Sum over these ranks, s.
 [[nodiscard]] double sum_over(const std::vector<std::uint32_t>& ranks, const std::vector<RankTime>& times,
                               double RankTime::*part);
 

@@ -158,9 +158,8 @@ void for_threads_with_files(const Sleep& sleep, double in_files, std::vector<Los
                                        "for a lock that they hold meanwhile",
                                        sleep.who, sleep.where, sleep.seconds(), human_seconds(in_files))));
   out.back().advice =
-      "Let the files be written while the first thread computes: await the end of a task (join, get, the destructor of "
-      "a "
-      "future) only before the next one, with a second buffer, and hold no lock during reading and writing.";
+      "Let the files be written while the first thread computes: await the end of a task (join, get, a future's "
+      "destructor) only before the next one, with a second buffer, and hold no lock during reading and writing.";
 }
 
 // First threads wait for threads or processes that do not work.
@@ -173,9 +172,8 @@ void for_idle_threads(const RunView& view, const Sleep& sleep, double ceiling, s
   text += sleep.where_others_wait(view.app);
   out.push_back(sleep.loss("thr.lock", ceiling, std::move(text)));
   out.back().advice =
-      "Find the holder of the lock (gdb -p PID -batch -ex 'thread apply all bt'): it must not sleep, and read, write "
-      "or "
-      "receive nothing, before it gives the lock back.";
+      "Find the holder of the lock (gdb -p PID -batch -ex 'thread apply all bt'): it must not sleep, read, write or "
+      "receive before it gives the lock back.";
 }
 
 // ---- other reasons
@@ -252,7 +250,7 @@ bool between_tests(const RunView& view, const Sleep& sleep, double ceiling, std:
                            fmt::format("{} between {} to {}, called from {}", sleep.text(),
                                        human_counted(static_cast<double>(asks->calls), "call"),
                                        in_sentence(asks->function), in_sentence(name_of(*asks)))));
-  // What a pause costs is known roughly.
+  // The cost of a pause is known roughly.
   out.back().is_usual = view.share(ceiling) < kHighLoss;
   if (tests == nullptr)
     out.back().advice = "Let a message (MPI_Recv) tell that the file is there, or ask for it more often.";

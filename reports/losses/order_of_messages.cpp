@@ -49,7 +49,7 @@ class Order {
                   .evidence = {{"wrong_order_seconds", worst->waiting_seconds}}}};
   }
 
-  // What the only waiting rank could do meanwhile: its own work, and let others go on that wait for its messages; s.
+  // Use of the time for the only waiting rank: its own work, and others could go on that wait for its messages; s.
   [[nodiscard]] double use_of_waiting(const WaitSite& site) const {
     if (site.waiters != 1 || site.first_waiter >= w_.useful.size()) return w_.view.run;
     double of_others = 0;

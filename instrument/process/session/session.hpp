@@ -68,7 +68,7 @@ class Session {
   Recorder recorder;
   MpiRecorder mpi;
   Sampler sampling;
-  // Of the thread that called MPI_Init; from start() on.
+  // They look at the thread that called MPI_Init; from start() on.
   std::optional<ThreadWatch> watch;
   std::optional<SleepPlaces> sleep_places;
 

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <fstream>
@@ -74,8 +75,8 @@ TEST(SleepPlaces, AStackIsReadWhileItsThreadSleeps) {
   const auto place = places.most();
   ASSERT_TRUE(place);
   EXPECT_GE(place->looks, 100u);
-  EXPECT_GT(place->callers[0], begin);
-  EXPECT_LT(place->callers[0], begin + 128);
+  // A sanitizer's own functions may be in between.
+  EXPECT_TRUE(std::ranges::any_of(place->callers, [&](std::uint64_t each) { return each - begin < 256; }));
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <string_view>
+
+#include "instrument/machine/small_file.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -90,14 +93,10 @@ int open_perf_event(const PerfEvent& event, std::uint32_t tid, std::uint64_t per
 }
 
 double perf_rate_limit() noexcept {
-  const long descriptor =
-      ::syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return 0;
-  std::array<char, 16> text{};
-  const long got = ::syscall(SYS_read, descriptor, text.data(), text.size());
-  ::syscall(SYS_close, descriptor);
+  std::array<char, 16> room;
+  const std::string_view text = read_small_file("/proc/sys/kernel/perf_event_max_sample_rate", room);
   std::uint32_t rate = 0;
-  if (got > 0) std::from_chars(text.data(), text.data() + got, rate);
+  std::from_chars(text.data(), text.data() + text.size(), rate);
   return rate;
 }
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "instrument/machine/small_file.hpp"
+
 namespace ardoise::instrument {
 namespace {
 
@@ -27,12 +29,8 @@ struct KernelEntry {  // struct linux_dirent64
 
 // The number after `field` in a status file of /proc.
 std::optional<std::uint64_t> status_number(const std::string& path, std::string_view field, int base) {
-  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
   std::string text(8192, '\0');
-  const long got = ::syscall(SYS_read, descriptor, text.data(), text.size() - 1);
-  ::syscall(SYS_close, descriptor);
-  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  text.resize(read_small_file(path.c_str(), text).size());
   const std::size_t at = text.find(field);
   if (at == std::string::npos) return std::nullopt;
   return std::strtoull(text.c_str() + at + field.size(), nullptr, base);

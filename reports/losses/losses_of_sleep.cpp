@@ -238,10 +238,10 @@ bool for_programs(const RunView& view, const Sleep& sleep, double ceiling, std::
   return true;
 }
 
-// Sleep between tests for a message or a file. False: there are no tests.
-bool between_tests(const RunView& view, const Sleep& sleep, double ceiling, std::vector<Loss>& out) {
+// Sleep between tests for a message (nullptr: there are none) or a file. False: neither is tested for.
+bool between_tests(const RunView& view, const Sleep& sleep, const CallSite* tests, double ceiling,
+                   std::vector<Loss>& out) {
   const Application& a = view.app;
-  const CallSite* const tests = tests_between_sleep(a, sleep.ranks.size(), sleep.all);
   const CallSite* const asks = tests != nullptr ? tests : asks_for_files(a, sleep.all);
   if (asks == nullptr) return false;
   if (tests != nullptr)
@@ -273,9 +273,9 @@ void find_sleep(const RunView& view, std::vector<Loss>& out) {
   if (view.share(ceiling) < kMeaningful) return;
   if (for_thread) return for_idle_threads(view, sleep, ceiling, out);
   if (sleep.reasons.file_lock > kMostOfSleep) return for_file_locks(view, sleep, ceiling, out);
-  if (tests_between_sleep(a, sleep.ranks.size(), sleep.all) == nullptr && for_programs(view, sleep, ceiling, out))
-    return;
-  if (between_tests(view, sleep, ceiling, out)) return;
+  const CallSite* const tests = tests_between_sleep(a, sleep.ranks.size(), sleep.all);
+  if (tests == nullptr && for_programs(view, sleep, ceiling, out)) return;
+  if (between_tests(view, sleep, tests, ceiling, out)) return;
   out.push_back(sleep.loss("late.asleep", ceiling, sleep.text() + sleep.where_others_wait(a)));
 }
 

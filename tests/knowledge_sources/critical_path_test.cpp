@@ -191,17 +191,22 @@ TEST(CriticalPath, TravelsAsBytesAndMerges) {
   EXPECT_EQ(half.take_path(1, 901'000).ns_by_rank, whole.take_path(1, 901'000).ns_by_rank);
 }
 
+// MPI_COMM_WORLD of two ranks, which end 10 ms after their first tick, 1000.
+void define_world(PackMaker& maker, std::uint32_t rank) {
+  maker.define(instrument::CommunicatorDefinition{instrument::kWorldComm, instrument::CommunicatorKind::kIntra, 77, 0,
+                                                  2, rank, 0, 1, 0, 0, 1},
+               std::span<const instrument::RankRange>(std::array{instrument::RankRange{0, 2, 1}}),
+               std::string_view(""));
+  maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 1e-7, 10'001'000, 0}, std::string_view("tsc"),
+               std::string_view("boot"));
+}
+
 // Rank 1 comes 40 us late to each of ten sums, all that time in MPI_Type_commit; rank 0 is asleep.
 reports::Waiting late_in_mpi(std::size_t analyzers) {
   Session session({{0, "program", 2}}, 0, analyzers);
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     PackMaker maker({.rank = rank});
-    maker.define(instrument::CommunicatorDefinition{instrument::kWorldComm, instrument::CommunicatorKind::kIntra, 77, 0,
-                                                    2, rank, 0, 1, 0, 0, 1},
-                 std::span<const instrument::RankRange>(std::array{instrument::RankRange{0, 2, 1}}),
-                 std::string_view(""));
-    maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 1e-7, 10'001'000, 0}, std::string_view("tsc"),
-                 std::string_view("boot"));
+    define_world(maker, rank);
     for (std::uint64_t step = 0; step < 10; ++step) {
       const std::uint64_t begin = 1000 + 1'000'000 * step;
       if (rank == 1) maker.call(FunctionId::kType_commit, Shape::kLocal, begin + 100'000, 800'000, -1, 0, 0);
@@ -240,12 +245,7 @@ reports::Waiting asked_for(std::size_t analyzers, std::uint64_t work, bool by_te
   Session session({{0, "program", 2}}, 0, analyzers);
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     PackMaker maker({.rank = rank});
-    maker.define(instrument::CommunicatorDefinition{instrument::kWorldComm, instrument::CommunicatorKind::kIntra, 77, 0,
-                                                    2, rank, 0, 1, 0, 0, 1},
-                 std::span<const instrument::RankRange>(std::array{instrument::RankRange{0, 2, 1}}),
-                 std::string_view(""));
-    maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, 1e-7, 10'001'000, 0}, std::string_view("tsc"),
-                 std::string_view("boot"));
+    define_world(maker, rank);
     if (rank == 1) maker.call(FunctionId::kSend, Shape::kSend, 9'001'000, 5'000, 0, 8, 0);
     const std::uint64_t posted = 1200;
     if (rank == 0 && by_test) maker.call(FunctionId::kIrecv, Shape::kPostReceive, posted, 100, 1, 8, 0);

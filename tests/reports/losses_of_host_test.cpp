@@ -65,18 +65,24 @@ TEST(LossesOfHost, TheLaunchsOtherProgramsAreNoForeignLoad) {
   EXPECT_THAT(run.applications[0].other_threads, ElementsAre(0)) << "another host";
 }
 
-// The first of three ranks hands out work and lacks a processor for 4 s.
-TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
-  Application a = two_ranks({1, 10}, {4, 0});
+// Two equal ranks, and the first one, which sleeps and lacks a processor for 4 s. cpu: of that one and of each other.
+Application three_ranks(const std::vector<double>& cpu, std::uint32_t processors) {
+  Application a = two_ranks(cpu, {4, 0});
   a.ranks = 3;
   for (std::vector<double>* each :
        {&a.per_rank.wall_seconds, &a.per_rank.mpi_seconds, &a.per_rank.io_seconds, &a.per_rank.cpu_seconds,
         &a.per_rank.process_cpu_seconds, &a.per_rank.waiting_seconds})
     each->push_back(each->back());
   a.per_rank.host = {0, 0, 0};
-  a.per_rank.host_processors = {3, 3, 3};
+  a.per_rank.host_processors = {processors, processors, processors};
   a.per_rank.asleep_outside = {100, 0, 0};
   a.per_rank.asleep_inside = {0, 0, 0};
+  return a;
+}
+
+// The first of three ranks hands out work and lacks a processor for 4 s.
+TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
+  Application a = three_ranks({1, 10}, 3);
   a.waiting.per_rank.waiting_seconds = a.waiting.per_rank.caused_seconds = {0, 0, 0};
   add_part(a, "other", 10);
   EXPECT_FALSE(losses_by_code(a).contains("node.foreign"));
@@ -89,16 +95,7 @@ TEST(LossesOfHost, AProcessorThatAFewRanksLackCostsNoMoreThanOthersWait) {
 
 // Three ranks on two processors. The first one lacks a processor for 4 s, since the others work all the time.
 TEST(LossesOfHost, RanksThatFillTheirHostAreNoForeignLoad) {
-  Application a = two_ranks({0.1, 9.8}, {4, 0});
-  a.ranks = 3;
-  for (std::vector<double>* each :
-       {&a.per_rank.wall_seconds, &a.per_rank.mpi_seconds, &a.per_rank.io_seconds, &a.per_rank.cpu_seconds,
-        &a.per_rank.process_cpu_seconds, &a.per_rank.waiting_seconds})
-    each->push_back(each->back());
-  a.per_rank.host = {0, 0, 0};
-  a.per_rank.host_processors = {2, 2, 2};
-  a.per_rank.asleep_outside = {100, 0, 0};
-  a.per_rank.asleep_inside = {0, 0, 0};
+  Application a = three_ranks({0.1, 9.8}, 2);
   a.waiting.per_rank.waiting_seconds = {0, 3, 3};
   a.waiting.per_rank.caused_seconds = {6, 0, 0};
   add_part(a, "other", 10);

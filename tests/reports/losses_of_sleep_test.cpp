@@ -18,6 +18,22 @@ using testing::losses_by_code;
 using ::testing::Not;
 using testing::two_ranks;
 
+// Rank 0 sleeps for 8 s, 5 of which the other waits for it. All looks find this reason;
+// nullptr: none does.
+Application one_sleeps(std::vector<std::uint32_t> RankSummary::*reason) {
+  Application a = two_ranks({2, 5}, {0, 0});
+  a.per_rank.mpi_seconds = {0, 5};
+  add_part(a, "other", 8);
+  add_part(a, "computation", 2).symbol = "evolve";
+  a.waiting.per_rank.waiting_seconds = {0, 5};
+  a.waiting.per_rank.caused_seconds = {5, 0};
+  for (const auto each : {&RankSummary::asleep_for_thread, &RankSummary::asleep_for_time,
+                          &RankSummary::asleep_for_program, &RankSummary::asleep_for_file_lock})
+    a.per_rank.*each = {0, 0};
+  if (reason != nullptr) a.per_rank.*reason = {100, 0};
+  return a;
+}
+
 TEST(LossesOfSleep, SleepCostsNoMoreThanOthersWait) {
   Application a = two_ranks({2, 9}, {0, 0});
   a.per_rank.mpi_seconds = {0, 1};
@@ -48,14 +64,8 @@ TEST(LossesOfSleep, APauseAtEachEndOfAMessageIsTooLong) {
   EXPECT_NEAR(losses_by_code(a).at("poll.sleep").ceiling, 2, 0.05) << "10 ms at each end of 100 messages";
 }
 
-// Rank 0 sleeps for 8 s, 5 of which the other waits for it.
 TEST(LossesOfSleep, RanksThatStartOtherProgramsWaitForThem) {
-  Application a = two_ranks({2, 5}, {0, 0});
-  a.per_rank.mpi_seconds = {0, 5};
-  add_part(a, "other", 8);
-  add_part(a, "computation", 2).symbol = "evolve";
-  a.waiting.per_rank.waiting_seconds = {0, 5};
-  a.waiting.per_rank.caused_seconds = {5, 0};
+  Application a = one_sleeps(nullptr);
   SampleProfile& s = a.samples;
   s.unit = "seconds";
   s.samples = 1000;
@@ -72,21 +82,6 @@ TEST(LossesOfSleep, RanksThatStartOtherProgramsWaitForThem) {
   a.per_rank.children_cpu_seconds = {3, 0};
   ASSERT_TRUE(losses_by_code(a).contains("ovh.programs"));
   EXPECT_THAT(losses_by_code(a).at("ovh.programs").text, HasSubstr("that it starts meanwhile use 3.00 s of CPU time"));
-}
-
-// Rank 0 sleeps for 8 s, 5 of which the other waits for it. All looks find this reason.
-Application one_sleeps(std::vector<std::uint32_t> RankSummary::*reason) {
-  Application a = two_ranks({2, 5}, {0, 0});
-  a.per_rank.mpi_seconds = {0, 5};
-  add_part(a, "other", 8);
-  add_part(a, "computation", 2).symbol = "evolve";
-  a.waiting.per_rank.waiting_seconds = {0, 5};
-  a.waiting.per_rank.caused_seconds = {5, 0};
-  for (const auto each : {&RankSummary::asleep_for_thread, &RankSummary::asleep_for_time,
-                          &RankSummary::asleep_for_program, &RankSummary::asleep_for_file_lock})
-    a.per_rank.*each = {0, 0};
-  if (reason != nullptr) a.per_rank.*reason = {100, 0};
-  return a;
 }
 
 TEST(LossesOfSleep, TheReasonOfASleepIsSaid) {

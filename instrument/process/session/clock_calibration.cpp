@@ -1,7 +1,5 @@
 #include "instrument/process/session/clock_calibration.hpp"
 
-#include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +8,10 @@
 #include <ctime>
 #include <functional>
 #include <limits>
+#include <string_view>
 
 #include "instrument/machine/clock.hpp"
+#include "instrument/machine/small_file.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -102,14 +102,8 @@ double ticks_per_second(const ClockSample& early, const ClockSample& late) {
 
 std::string node_id() {
   std::array<char, 64> id{};
-  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    const long got = ::syscall(SYS_read, descriptor, id.data(), id.size() - 1);
-    ::syscall(SYS_close, descriptor);
-    std::string text(id.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-    text.erase(std::find(text.begin(), text.end(), '\n'), text.end());
-    if (!text.empty()) return text;
-  }
+  const std::string_view text = read_small_file("/proc/sys/kernel/random/boot_id", id);
+  if (const std::string_view line = text.substr(0, text.find('\n')); !line.empty()) return std::string(line);
   ::gethostname(id.data(), id.size() - 1);
   return id.data();
 }

@@ -131,9 +131,10 @@ class RankCalls::Reader {
     if (may_wait(event.record)) thread_.last_wait = thread_.call.end;
   }
   static bool is_question(const MpiRecord& record) {
+    const Shape shape = record.shape();
+    if (shape != Shape::kProbe && shape != Shape::kCompletes) return false;
     const MessageKind kind = message_kind(record.function());
-    return record.shape() == Shape::kProbe ? !kind.waits_for_message
-                                           : record.shape() == Shape::kCompletes && kind.tests;
+    return shape == Shape::kProbe ? !kind.waits_for_message : kind.tests;
   }
   // See Part::asked. A rank that works between its questions does not wait for the answer.
   [[nodiscard]] float asked() const {
